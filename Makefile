@@ -1,0 +1,100 @@
+# `make demo` for a first look, `make test` before a change is offered. Writes inside this clone only,
+# beside the caches of pip and uv and ~/.cache/gristmill.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+PEERS := .venv-peers
+PY := $(VENV)/bin/python
+GRISTMILL := $(VENV)/bin/gristmill
+INSTALL := requirements/install.sh
+ROOTS := pipeline synth render stages manifests
+LINKS := $(ROOTS:%=build/links/gristmill/%)
+PYTEST := $(PY) -m pytest
+LINTED := setup.py $(ROOTS) tests
+# An environment holds absolute paths: one that was moved or copied along with its clone is made anew.
+MOVED := $(shell [ "$$(cat $(VENV)/.root 2>/dev/null)" = "$$(pwd -P)" ] || echo moved)
+
+.PHONY: help setup-core setup setup-all setup-peers demo lint test test-all bench lock clean moved
+
+help:
+	@echo 'make setup-core  the environment that runs the mill, in $(VENV)'
+	@echo 'make setup       setup-core and what tests and linting need'
+	@echo 'make setup-all   setup and the heavy extras'
+	@echo 'make setup-peers other tools to compare with, in $(PEERS)'
+	@echo 'make demo        collects a small real corpus and makes verified trainer shards of it'
+	@echo 'make test        setup, lint, the quick suite'
+	@echo 'make test-all    setup, lint, every test'
+	@echo 'make bench       speed and memory against bare parsers and peers'
+	@echo 'make lock        renews requirements/*.txt from pyproject.toml (needs uv and a registry)'
+	@echo 'make clean       removes environments, caches and the demo of this clone'
+
+setup-core: $(VENV)/.core $(LINKS)
+setup: setup-core $(VENV)/.dev
+setup-all: setup
+setup-peers: $(PEERS)/.peers
+
+moved:
+$(VENV)/.root: $(MOVED)
+	rm -rf $(VENV)
+	$(INSTALL) $(VENV) --require-hashes -r requirements/core.lock.txt
+	@pwd -P > $@
+
+$(VENV)/.core: $(VENV)/.root requirements/core.lock.txt requirements/models.txt pyproject.toml setup.py
+	$(INSTALL) $(VENV) --require-hashes -r requirements/core.lock.txt
+	$(INSTALL) $(VENV) --require-hashes --no-deps -r requirements/models.txt
+	$(INSTALL) $(VENV) --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core requirements/dev.lock.txt
+	$(INSTALL) $(VENV) --require-hashes -r requirements/dev.lock.txt
+	@touch $@
+
+$(PEERS)/.peers: requirements/peers.in
+	$(INSTALL) $(PEERS) -r requirements/peers.in
+	@touch $@
+
+build/links/gristmill/%:
+	@mkdir -p build/links/gristmill
+	@ln -sfn ../../../$* $@
+
+demo: setup-core
+	@[ -e demo/input/.complete ] || $(GRISTMILL) demo-data demo/input
+	$(GRISTMILL) run pipeline/recipes/demo.yaml --out demo/out
+	$(GRISTMILL) verify demo/out
+	@$(GRISTMILL) ls demo/out
+	@echo
+	@echo 'The trainer shards lie in demo/out. What to look at next:'
+	@echo '  $(GRISTMILL) ls demo/out                        datasets, steps, what each kept and dropped'
+	@echo '  $(GRISTMILL) trace demo/out --grep TEXT         why a document was kept, changed or dropped'
+	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml    the steps, and what a second run would reuse'
+
+lint: setup
+	$(VENV)/bin/ruff check $(LINTED)
+	$(VENV)/bin/ruff format --check $(LINTED)
+	$(VENV)/bin/pyright
+
+test: setup lint
+	$(PYTEST) -m "not slow"
+
+test-all: setup-all lint
+	$(PYTEST)
+
+bench: setup
+	$(PY) tests/bench/run.py
+
+# No index URL and no comment on the origin: any registry that holds the hashed files will do.
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-header --custom-compile-command "make lock"
+lock:
+	$(COMPILE) pyproject.toml -o requirements/core.lock.txt
+	$(COMPILE) --extra dev -c requirements/core.lock.txt pyproject.toml -o requirements/dev.lock.txt
+	$(COMPILE) --no-deps requirements/models.in -o requirements/models.txt
+	$(COMPILE) requirements/uv.in -o requirements/uv.txt
+	$(MAKE) setup
+	$(PY) tests/licenses_table.py
+
+clean:
+	rm -rf $(VENV) $(PEERS) build dist demo .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find $(ROOTS) tests -name __pycache__ -type d -exec rm -rf {} +

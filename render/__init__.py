@@ -1,0 +1,1 @@
+"""Code-and-picture pairs and the sandbox for programs."""

@@ -1,0 +1,1 @@
+"""What happens to records: filters, classifiers, dedup, long-document cleaning, rephrasing."""

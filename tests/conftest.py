@@ -1,0 +1,46 @@
+"""What every test stands on: the hypothesis profile, the real inputs, the 20 s limit of the quick suite."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+MAX_QUICK_TEST_S = 20.0
+
+hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fails a test that passed but ran over MAX_QUICK_TEST_S without the mark `slow`."""
+    report = yield
+    too_long = call.when == "call" and call.duration > MAX_QUICK_TEST_S
+    if too_long and report.passed and item.get_closest_marker("slow") is None:
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{item.nodeid}: took {call.duration:.1f} s without the mark `slow`, which allows "
+            f"{MAX_QUICK_TEST_S:.0f} s; make it smaller, or mark it with @pytest.mark.slow"
+        )
+    return report
+
+
+@pytest.fixture(scope="session")
+def repo() -> Path:
+    """The root of this checkout."""
+    return REPO
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real inputs: $GRISTMILL_SHARED, else `../shared/data` beside the checkout, else a skip."""
+    folder = Path(os.environ.get("GRISTMILL_SHARED") or REPO.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no real inputs at {folder}; set GRISTMILL_SHARED to a folder that holds them")
+    return folder
