@@ -93,7 +93,7 @@ lock:
 	$(COMPILE) --no-deps requirements/models.in -o requirements/models.txt
 	$(COMPILE) requirements/uv.in -o requirements/uv.txt
 	$(MAKE) setup
-	$(PY) tests/licenses_table.py
+	$(PY) -m tests.licenses_table
 
 clean:
 	rm -rf $(VENV) $(PEERS) build dist demo .pytest_cache .ruff_cache .hypothesis *.egg-info

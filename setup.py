@@ -37,13 +37,13 @@ def find_data(base: Path, folders: set[Path]) -> dict[Path, list[str]]:
     return found
 
 
-HERE = Path(__file__).resolve().parent
-PACKAGES = find_packages(HERE)
-DATA = find_data(HERE, set(PACKAGES.values()))
-
-setup(
-    packages=list(PACKAGES),
-    package_dir={name: folder.as_posix() for name, folder in PACKAGES.items()},
-    package_data={name: DATA[folder] for name, folder in PACKAGES.items()},
-    include_package_data=False,
-)
+if __name__ == "__main__":
+    here = Path(__file__).resolve().parent
+    packages = find_packages(here)
+    data = find_data(here, set(packages.values()))
+    setup(
+        packages=list(packages),
+        package_dir={name: folder.as_posix() for name, folder in packages.items()},
+        package_data={name: data[folder] for name, folder in packages.items()},
+        include_package_data=False,
+    )
