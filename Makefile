@@ -38,7 +38,7 @@ setup-peers: $(PEERS)/.peers
 moved:
 $(VENV)/.root: $(MOVED)
 	rm -rf $(VENV)
-	$(INSTALL) $(VENV) --require-hashes -r requirements/core.lock.txt
+	$(INSTALL) $(VENV)
 	@pwd -P > $@
 
 $(VENV)/.core: $(VENV)/.root requirements/core.lock.txt requirements/models.txt pyproject.toml setup.py

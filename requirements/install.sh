@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: install.sh VENV PIP_INSTALL_ARGUMENTS...
+# Usage: install.sh VENV [PIP_INSTALL_ARGUMENTS...]
 # Makes VENV where it is missing and installs into it: with uv where that can be had, else with pip.
 # pip is the fallback of a failed uv run too: a mirror may be set in pip's own configuration only.
 set -eu
@@ -15,6 +15,7 @@ python=$venv/bin/python
 }
 # --without-pip: Debian splits ensurepip out of python3, and the base pip can serve any environment.
 "$python" -c '' 2>/dev/null || "$base" -m venv --clear --without-pip "$venv"
+[ $# -gt 0 ] || exit 0
 
 with_pip() {
     if "$python" -m pip --version >/dev/null 2>&1; then

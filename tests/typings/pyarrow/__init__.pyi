@@ -1,0 +1,5 @@
+"""pyarrow is compiled and ships no types: all of it is Any, rather than an error here and a guess there."""
+
+from typing import Any
+
+def __getattr__(name: str) -> Any: ...
