@@ -60,7 +60,7 @@ build/links/gristmill/%:
 	@ln -sfn ../../../$* $@
 
 demo: setup-core
-	@[ -e demo/input/.complete ] || $(GRISTMILL) demo-data demo/input
+	@[ -e demo/input/demo-data.json ] || $(GRISTMILL) demo-data demo/input
 	$(GRISTMILL) run pipeline/recipes/demo.yaml --out demo/out
 	$(GRISTMILL) verify demo/out
 	@$(GRISTMILL) ls demo/out
