@@ -85,7 +85,7 @@ bench: setup
 	$(PY) tests/bench/run.py
 
 # No index URL and no comment on the origin: any registry that holds the hashed files will do.
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+COMPILE := PATH="$(VENV)/bin:$$PATH" uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --custom-compile-command "make lock"
 lock:
 	$(COMPILE) pyproject.toml -o requirements/core.lock.txt
