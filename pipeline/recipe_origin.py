@@ -49,7 +49,7 @@ Origin = ReadOrigin | FromOrigin | RenderOrigin
 def parse_origin(name: str, shape: DatasetShape, root: Node) -> Origin:
     """The one origin of a dataset that has no `origin_problems`."""
     if shape.read is not None:
-        source = next(key for key in shape.read if key in SOURCES)
+        source = _sources(shape.read)[0]
         value = shape.read[source]
         options = {key: shape.read[key] for key in shape.read if key not in (source, "key")}
         patterns = (value,) if isinstance(value, str) else tuple(value)
@@ -58,6 +58,12 @@ def parse_origin(name: str, shape: DatasetShape, root: Node) -> Origin:
     if shape.from_ is not None:
         return FromOrigin(tuple(shape.from_))
     return RenderOrigin(dict(shape.render or {}))
+
+
+def _sources(read: Params) -> list[str]:
+    """The sources that a `read:` names. Beside another one `text` is its option: the field with the text."""
+    named = [key for key in read if key in SOURCES]
+    return [key for key in named if key != "text"] or named
 
 
 def origin_problems(shape: RecipeShape, root: Node) -> Iterator[Problem]:
@@ -88,7 +94,7 @@ def _not_read_problems(name: str, dataset: DatasetShape, root: Node) -> Iterator
 def _read_problems(name: str, read: Params, root: Node) -> Iterator[Problem]:
     top = f"datasets.{name}.read"
     places = {key: place_of(root, ("datasets", name, "read", key)) for key in ("", "key", *read)}
-    sources = [key for key in read if key in SOURCES]
+    sources = _sources(read)
     if not sources:
         first = next(iter(read), "")
         yield Problem(places[first], f"{top}: no source", first, known=SOURCES)

@@ -226,7 +226,7 @@ class _Composer:
 
     def scalar(self, event: yaml.ScalarEvent, place: Place) -> Scalar:
         """The value of a scalar: quoted and block scalars are text."""
-        if event.style is not None or not event.implicit[0]:
+        if not event.implicit[0]:
             return _checked_text(event.value, place)
         return _plain_scalar(event.value, place)
 

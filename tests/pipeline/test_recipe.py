@@ -121,6 +121,20 @@ def test_an_alias_stands_for_its_value(tmp_path: Path) -> None:
     assert recipe.dataset("b").steps[0].params == {"x": 1}
 
 
+def test_text_beside_another_source_is_its_option(tmp_path: Path) -> None:
+    for read in ("{jsonl: '*', text: body}", "{text: body, jsonl: '*'}"):
+        origin = load_text(tmp_path, one(f"read: {read}")).dataset("a").origin
+        assert origin == ReadOrigin("jsonl", ("*",), None, {"text": "body"})
+
+
+def test_quoted_scalars_are_text(tmp_path: Path) -> None:
+    recipe = load_text(tmp_path, "name: '7'\ndatasets:\n  a: {read: {text: \"null\", key: 'true'}}\n")
+    assert recipe.name == "7"
+    assert recipe.dataset("a").origin == ReadOrigin("text", ("null",), "true", {})
+    assert parse_value('"1e3"', "--set x").value == "1e3"
+    assert parse_file(b"|-\n  12\n", "r.yaml").value == "12"
+
+
 def test_domains_are_those_of_the_schema() -> None:
     assert recipe_shape.DOMAINS == DOMAINS
 
@@ -139,6 +153,7 @@ WRONG: list[tuple[str | bytes, int, str, str | None, str]] = [
     ("- a\n", 1, "no mapping", "['a']", "begin with"),
     ("just words", 1, "no mapping", "just words", "begin with"),
     (b"name: \xff\xfe\n", 1, "not UTF-8", "b'\\xff'", "UTF-8"),
+    (b"name: x\n\nseed: \xff\n", 3, "not UTF-8", "b'\\xff'", "UTF-8"),
     ("name: x\n".encode("utf-16"), 1, "not UTF-8", "b'\\xff'", "UTF-8"),
     (b"a: 1\nb: \x07\n", 2, "does not allow", "U+0007", "take it out"),
     ("name: x\n\tseed: 1\n", 2, "not YAML", None, "spaces"),

@@ -1,0 +1,80 @@
+"""What a recipe names, loaded: the stage of each step, the options of each source.
+
+In: a `Recipe`. Out: stages and options; RecipeErrors carry the line of the step or option.
+"""
+
+import json
+from collections.abc import Mapping
+
+from gristmill.manifests.errors import GristmillError, RecipeError
+from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, Recipe, RenderOrigin, StepSpec
+from gristmill.pipeline.sources.protocol import OptionValue
+from gristmill.pipeline.suggest import did_you_mean
+from gristmill.stages.protocol import Stage
+
+
+def resolve_stages(recipe: Recipe) -> dict[str, tuple[Stage, ...]]:
+    """Dataset -> the stage of each of its steps. Raises RecipeError at the step's line.
+
+    Refuses what this version cannot make (`render:`).
+    """
+    from gristmill.stages import catalogue
+
+    stages: dict[str, tuple[Stage, ...]] = {}
+    for dataset in recipe.datasets:
+        if isinstance(dataset.origin, RenderOrigin):
+            what = f"datasets.{dataset.name}.render: not available in this version"
+            raise RecipeError(what, dataset.where, None, "take the dataset out, and out of every from:")
+        loaded: list[Stage] = []
+        for step in dataset.steps:
+            try:
+                loaded.append(catalogue.load(step.name, step.params, recipe.base_dir))
+            except GristmillError as error:
+                raise _at_step(error, dataset, step) from error
+        stages[dataset.name] = tuple(loaded)
+    return stages
+
+
+def _at_step(error: GristmillError, dataset: DatasetSpec, step: StepSpec) -> RecipeError:
+    """The error at its step's line, or at its parameter's where it names one (`stage c4.min_words`)."""
+    path = f"datasets.{dataset.name}.steps.{step.label}"
+    param = error.where.rpartition(".")[2]
+    if error.where.startswith("stage ") and param in step.param_where:
+        return RecipeError(f"{path}.{param}: {error.what}", step.param_where[param], error.value, error.remedy)
+    inside = f"{error.where}: " if error.where else ""
+    return RecipeError(f"{path}: {inside}{error.what}", step.where, error.value, error.remedy)
+
+
+def resolve_sources(recipe: Recipe) -> dict[str, dict[str, OptionValue]]:
+    """Dataset with `read:` -> all options of its source, defaults filled in. Raises RecipeError."""
+    from gristmill.pipeline.sources import catalogue
+
+    options: dict[str, dict[str, OptionValue]] = {}
+    for dataset in recipe.datasets:
+        if isinstance(dataset.origin, ReadOrigin):
+            known: Mapping[str, OptionValue] = catalogue.load(dataset.origin.source).OPTIONS
+            options[dataset.name] = _source_options(dataset, dataset.origin, known)
+    return options
+
+
+def _source_options(
+    dataset: DatasetSpec, origin: ReadOrigin, known: Mapping[str, OptionValue]
+) -> dict[str, OptionValue]:
+    options = dict(known)
+    for name, value in origin.options.items():
+        what, where = f"datasets.{dataset.name}.read.{name}", origin.option_where[name]
+        if name not in known:
+            remedy = did_you_mean(name, (*known, "key"))
+            raise RecipeError(f"{what}: not an option of {origin.source}", where, name, remedy)
+        if not _same_type(value, known[name]):
+            remedy = f"write a value like the default, {json.dumps(known[name])}"
+            raise RecipeError(f"{what}: wrong type", where, json.dumps(value), remedy)
+        options[name] = float(value) if isinstance(known[name], float) and type(value) is int else value
+    return options
+
+
+def _same_type(value: OptionValue, default: OptionValue) -> bool:
+    """Whether an option may have this value: a default of null takes any, a float a whole number."""
+    if default is None or type(value) is type(default):
+        return True
+    return isinstance(default, float) and type(value) is int
