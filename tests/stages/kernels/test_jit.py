@@ -1,0 +1,54 @@
+"""The kernels' cache: ours alone, and elsewhere when it cannot be."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_LOAD = """
+import sys
+from gristmill.stages.kernels import {module}
+import numba
+print(numba.config.CACHE_DIR)
+print(sorted({{"awkward", "scipy"}} & set(sys.modules)))
+"""
+
+
+def _load(module: str, **variables: str) -> tuple[Path, str]:
+    env = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")} | variables
+    done = subprocess.run(
+        [sys.executable, "-c", _LOAD.format(module=module)], env=env, capture_output=True, text=True, check=True
+    )
+    folder, extensions = done.stdout.splitlines()
+    return Path(folder), extensions
+
+
+def test_cache_lies_in_the_user_s_cache_folder(tmp_path: Path) -> None:
+    folder, extensions = _load("words", XDG_CACHE_HOME=str(tmp_path))
+    assert folder == tmp_path / "gristmill" / "numba"
+    assert list(folder.rglob("*.nbc"))
+    assert extensions == "[]"
+
+
+def test_cache_that_others_can_write_is_not_used(tmp_path: Path) -> None:
+    shared = tmp_path / "gristmill" / "numba"
+    shared.mkdir(parents=True)
+    shared.chmod(0o777)
+    folder, _ = _load("jit", XDG_CACHE_HOME=str(tmp_path), TMPDIR=str(tmp_path))
+    assert folder != shared
+    assert not list(shared.iterdir())
+
+
+def test_a_cache_folder_of_the_user_s_choice_is_kept(tmp_path: Path) -> None:
+    assert _load("jit", NUMBA_CACHE_DIR=str(tmp_path))[0] == tmp_path
+
+
+def test_unwritable_home_does_not_stop_the_kernels(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        (tmp_path / "file").write_text("")
+        home = tmp_path / "file"
+    else:
+        home = tmp_path / "closed"
+        home.mkdir(mode=0o500)
+    folder, _ = _load("jit", XDG_CACHE_HOME=str(home), TMPDIR=str(tmp_path))
+    assert folder.is_relative_to(tmp_path)
