@@ -1,0 +1,237 @@
+"""Every stage by name: the built-in ones, plug-ins (entry points `gristmill.stages`), and users' files.
+
+A stage is a frozen dataclass; what a recipe gives is checked against the types of its fields. `load` makes
+one; `canonical_params` and `stage_fingerprint` say, as plain JSON data, what decides its output. Nothing is
+imported before it is asked for.
+"""
+
+import difflib
+import functools
+import importlib
+import inspect
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, cast, get_type_hints
+
+from gristmill.manifests.errors import UsageError
+from gristmill.stages.doc_filter import DocFilter
+from gristmill.stages.protocol import Exchange, Filter, Mapper, Stage
+from gristmill.stages.user_code import file_digest_of, load_object
+
+ENTRY_POINT_GROUP = "gristmill.stages"
+USER_FILE_MARK = ".py:"
+
+BUILTIN: Mapping[str, str] = {
+    "extract_html": "gristmill.stages.text.extract_html:ExtractHtml",
+    "language": "gristmill.stages.text.language:Language",
+    "gopher_quality": "gristmill.stages.text.gopher_quality:GopherQuality",
+    "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
+}
+
+
+def load(name: str, params: Mapping[str, object], base_dir: Path) -> Stage:
+    """The stage that a recipe's step names, with its parameters.
+
+    `./file.py:name` is relative to `base_dir`. Raises UsageError on an unknown stage or parameter or a wrong
+    type, InputError when a user's file cannot be read.
+    """
+    made = _find(name, base_dir)
+    if isinstance(made, DocFilter):
+        return cast(Stage, made.with_limits(params))
+    if not isinstance(made, type) or not is_dataclass(made):
+        remedy = "a stage is made by @doc_filter, or is a frozen dataclass with name and version"
+        raise UsageError("not a stage", where=f"stage {name}", value=type(made).__name__, remedy=remedy)
+    stage = made(**_checked(name, made, params))
+    if not isinstance(stage, Filter | Mapper | Exchange) and not hasattr(stage, "version"):
+        remedy = "give it the methods of a shape in gristmill.stages.protocol"
+        raise UsageError("not a stage", where=f"stage {name}", value=made.__name__, remedy=remedy)
+    return cast(Stage, stage)
+
+
+def names() -> list[str]:
+    """Names of the built-in stages and of plug-ins, sorted."""
+    return sorted({*BUILTIN, *plugins()})
+
+
+def list_stages() -> list[dict[str, Any]]:
+    """Each stage of `names()` as data: name, kind, doc, params, rules, reasons, version, module."""
+    return [describe(name) for name in names()]
+
+
+def describe(name: str, base_dir: Path = Path()) -> dict[str, Any]:
+    """A stage with its default parameters as data; `doc` is the first line of its docstring.
+
+    One that cannot be made without parameters comes without rules and reasons.
+    """
+    made = _find(name, base_dir)
+    needs = not isinstance(made, DocFilter) and any(map(_is_required, fields(cast(Any, made))))
+    stage = cast(Any, made) if needs else load(name, {}, base_dir)
+    doc = made.doc if isinstance(made, DocFilter) else (inspect.getdoc(made) or "").partition("\n")[0]
+    own = made.function if isinstance(made, DocFilter) else cast(Any, made)
+    return {
+        "name": name,
+        "kind": kind_of(stage),
+        "doc": doc,
+        "params": _limit_docs(made) if isinstance(made, DocFilter) else _param_docs(cast(type, made)),
+        "rules": [] if needs else [_plain(vars(rule)) for rule in getattr(stage, "rules", tuple)()],
+        "reasons": [] if needs else [_plain(vars(reason)) for reason in getattr(stage, "reasons", tuple)()],
+        "version": stage.version,
+        "module": own.__module__,
+    }
+
+
+def kind_of(stage: object) -> str:
+    """filter, mapper, exchange or plan; what has rules is a filter, however it is run."""
+    if isinstance(stage, Exchange):
+        return "exchange"
+    if isinstance(stage, Filter):
+        return "filter"
+    return "mapper" if isinstance(stage, Mapper) else "plan"
+
+
+def canonical_params(stage: object) -> dict[str, Any]:
+    """Every parameter of a stage, defaults too, as plain JSON data."""
+    if isinstance(stage, DocFilter):
+        return {"drop_above": dict(stage.drop_above), "drop_below": dict(stage.drop_below)}
+    if not is_dataclass(stage) or isinstance(stage, type):
+        raise TypeError(f"not a stage: {stage!r}")
+    return {field.name: _plain(getattr(stage, field.name)) for field in fields(stage)}
+
+
+def stage_fingerprint(stage: Any) -> dict[str, Any]:
+    """What decides a stage's output: name, version, parameters, and the digest of a user's file."""
+    found: dict[str, Any] = {
+        "stage": stage.name,
+        "version": stage.version,
+        "params": canonical_params(stage),
+    }
+    module = stage.function.__module__ if isinstance(stage, DocFilter) else type(stage).__module__
+    digest = file_digest_of(module)
+    return found | {"file": digest} if digest else found
+
+
+def prepare(stages: Iterable[object]) -> None:
+    """Call the optional `prepare()` of each stage, once on the driver: fetch models, compile kernels."""
+    for stage in stages:
+        hook = getattr(stage, "prepare", None)
+        if hook is not None:
+            hook()
+
+
+def sample_stages() -> dict[str, Stage]:
+    """Each built-in stage with default parameters, for the laws that must hold for all."""
+    return {name: load(name, {}, Path()) for name in BUILTIN}
+
+
+def _find(name: str, base_dir: Path) -> object:
+    if USER_FILE_MARK in name:
+        path, _, attribute = name.rpartition(":")
+        return load_object(base_dir / path, attribute)[0]
+    if name in BUILTIN:
+        module, _, attribute = BUILTIN[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    found = plugins()
+    if name in found:
+        return found[name].load()
+    raise UsageError("unknown stage", value=name, remedy=_nearest(name, names(), "`gristmill stage list` lists them"))
+
+
+@functools.lru_cache(maxsize=1)
+def plugins() -> dict[str, EntryPoint]:
+    """Stages of installed plug-ins, by name. Raises UsageError when one takes the name of a built-in stage."""
+    found = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    taken = sorted(set(found) & set(BUILTIN))
+    if taken:
+        where = f"entry point group {ENTRY_POINT_GROUP}"
+        raise UsageError("a plug-in takes the name of a built-in stage", where, taken[0], "uninstall it")
+    return found
+
+
+def _checked(name: str, made: type, params: Mapping[str, object]) -> dict[str, object]:
+    types = get_type_hints(made, vars(sys.modules[made.__module__]))
+    known = {field.name: field for field in fields(made) if field.init}
+    checked: dict[str, object] = {}
+    for key, value in params.items():
+        where = f"stage {name}.{key}"
+        if key not in known:
+            remedy = _nearest(key, known, f"it takes {', '.join(known) or 'none'}")
+            raise UsageError("unknown parameter", where, key, remedy)
+        checked[key] = _typed(types[key], value, where, known[key])
+    for key, field in known.items():
+        if key not in checked and _is_required(field):
+            raise UsageError("missing parameter", f"stage {name}.{key}", remedy=_doc(field))
+    return checked
+
+
+def _is_required(field: "Field[Any]") -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _typed(expected: Any, value: object, where: str, field: "Field[Any]") -> object:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(expected).validate_python(_tuples(value), strict=True)
+    except ValidationError as error:
+        what = error.errors()[0]["msg"]
+        raise UsageError(f"wrong value ({what})", where, value, _doc(field)) from error
+
+
+def _tuples(value: object) -> object:
+    # YAML and JSON have lists where a frozen dataclass has tuples.
+    if isinstance(value, list):
+        return tuple(_tuples(item) for item in cast(list[object], value))
+    return value
+
+
+def _param_docs(made: type) -> list[dict[str, Any]]:
+    types = get_type_hints(made, vars(sys.modules[made.__module__]))
+    return [
+        {
+            "name": field.name,
+            "type": _type_name(types[field.name]),
+            "default": _plain(field.default) if field.default is not MISSING else None,
+            "required": _is_required(field),
+            "doc": _doc(field),
+        }
+        for field in fields(made)
+    ]
+
+
+def _limit_docs(made: DocFilter) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": rule.measure,
+            "type": "float",
+            "default": rule.limit,
+            "required": False,
+            "doc": f"drop {rule.direction} this",
+        }
+        for rule in made.rules()
+    ]
+
+
+def _type_name(expected: Any) -> str:
+    return expected.__name__ if isinstance(expected, type) and "[" not in str(expected) else str(expected)
+
+
+def _doc(field: "Field[Any]") -> str:
+    return str(field.metadata.get("doc", ""))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in cast(tuple[object, ...], value)]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in cast(Mapping[object, object], value).items()}
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise TypeError(f"a stage's parameter must be plain data, not {type(value).__name__}")
+
+
+def _nearest(word: str, known: Iterable[str], otherwise: str) -> str:
+    near = difflib.get_close_matches(word[:100], list(known), n=1)
+    return f"did you mean {near[0]}" if near else otherwise

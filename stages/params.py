@@ -1,0 +1,12 @@
+"""Parameters of stages: fields of a frozen dataclass that carry a line of documentation.
+
+`stage list` shows them; `stages.catalogue` checks what a recipe gives against their types.
+"""
+
+from dataclasses import field
+from typing import Any
+
+
+def param(default: Any, doc: str) -> Any:
+    """A dataclass field with a default; `doc` says meaning, unit and source in one line."""
+    return field(default=default, metadata={"doc": doc})
