@@ -123,9 +123,7 @@ class KillableChild:
             return running
         self._stop()
         limits = self.limits
-        self._running = spawn(
-            self.target, self._init, (limits.max_rss_bytes, limits.max_output_bytes), self._env
-        )
+        self._running = spawn(self.target, self._init, (limits.max_rss_bytes, limits.max_output_bytes), self._env)
         return self._running
 
     def _stop(self) -> None:

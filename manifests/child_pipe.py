@@ -214,9 +214,7 @@ def _write_all(fd: int, view: memoryview) -> None:
 
 def _environment(extra: Mapping[str, str]) -> dict[str, str]:
     passed = {
-        name: value
-        for name, value in os.environ.items()
-        if name in ENV_PASSED or name.startswith(ENV_PREFIXES_PASSED)
+        name: value for name, value in os.environ.items() if name in ENV_PASSED or name.startswith(ENV_PREFIXES_PASSED)
     }
     passed["PYTHONPATH"] = os.pathsep.join(os.path.abspath(entry or ".") for entry in sys.path)
     return passed | dict(extra)
