@@ -75,9 +75,7 @@ def _obey(payload: bytes) -> bytes:
             libc.malloc.restype = ctypes.c_void_p
             ctypes.memset(libc.malloc(ctypes.c_size_t(int(rest))), 1, 16)
         case b"bad_alloc":
-            print(
-                "terminate called after throwing an instance of 'std::bad_alloc'", file=sys.stderr, flush=True
-            )
+            print("terminate called after throwing an instance of 'std::bad_alloc'", file=sys.stderr, flush=True)
             os.abort()
         case b"raise":
             raise ValueError(f"not this one at {hex(id(payload))}")
