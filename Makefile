@@ -16,7 +16,7 @@ LINTED := setup.py $(ROOTS) tests
 # An environment holds absolute paths: one that was moved or copied along with its clone is made anew.
 MOVED := $(shell [ "$$(cat $(VENV)/.root 2>/dev/null)" = "$$(pwd -P)" ] || echo moved)
 
-.PHONY: help setup-core setup setup-all setup-peers demo lint test test-all bench lock clean moved
+.PHONY: help setup-core setup setup-all setup-peers demo tour lint test test-all bench lock clean moved
 
 help:
 	@echo 'make setup-core  the environment that runs the mill, in $(VENV)'
@@ -24,6 +24,7 @@ help:
 	@echo 'make setup-all   setup and the heavy extras'
 	@echo 'make setup-peers other tools to compare with, in $(PEERS)'
 	@echo 'make demo        collects a small real corpus and makes verified trainer shards of it'
+	@echo 'make tour        the demo with the heavy domains too (none yet: the same as the demo)'
 	@echo 'make test        setup, lint, the quick suite'
 	@echo 'make test-all    setup, lint, every test'
 	@echo 'make bench       speed and memory against bare parsers and peers'
@@ -69,6 +70,8 @@ demo: setup-core
 	@echo '  $(GRISTMILL) ls demo/out                        datasets, steps, what each kept and dropped'
 	@echo '  $(GRISTMILL) trace demo/out --grep TEXT         why a document was kept, changed or dropped'
 	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml    the steps, and what a second run would reuse'
+
+tour: setup-all demo
 
 lint: setup
 	$(VENV)/bin/ruff check $(LINTED)

@@ -1,0 +1,58 @@
+"""The ledger: one row for every record that a step dropped or quarantined, and measures by record.
+
+LEDGER (Parquet, role `ledger`): `id`, `dataset`, `step`, `verdict` (drop, quarantine), `reason` (a word of
+the step's closed vocabulary), `measure`, `value`, `limit` (NaN where the decision has none), `keeper` (id of
+the kept record, for duplicates), `source`, `file` (name relative to the source's glob), `offset` (bytes, or
+rows in columnar files), `url`, `chars` (of the text that the step saw), `content_hash`, `detail`, and `row`:
+the ordinal of the record in its split (-1-n for the n-th that never became a row), which ties a repeated
+key's later renaming to its entries.
+
+MEASURES (role `measures`): `id`, `source`, `step`, `measure`, `value`, and `row` as above.
+"""
+
+import pyarrow as pa
+
+from gristmill.manifests.schema import ID_BYTES
+
+LEDGER = pa.schema(
+    [
+        ("id", pa.string()),
+        ("dataset", pa.string()),
+        ("step", pa.string()),
+        ("verdict", pa.string()),
+        ("reason", pa.string()),
+        ("measure", pa.string()),
+        ("value", pa.float64()),
+        ("limit", pa.float64()),
+        ("keeper", pa.string()),
+        ("source", pa.string()),
+        ("file", pa.string()),
+        ("offset", pa.int64()),
+        ("url", pa.string()),
+        ("chars", pa.int64()),
+        ("content_hash", pa.binary(ID_BYTES)),
+        ("detail", pa.large_string()),
+        ("row", pa.int64()),
+    ]
+)
+
+MEASURES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("source", pa.string()),
+        ("step", pa.string()),
+        ("measure", pa.string()),
+        ("value", pa.float64()),
+        ("row", pa.int64()),
+    ]
+)
+
+NAN = float("nan")
+
+
+def rows_to_batch(rows: list[dict[str, object]], schema: pa.Schema) -> pa.RecordBatch:
+    """A batch of `schema` from rows; a missing column is null, an unknown one a KeyError."""
+    unknown = {name for row in rows for name in row} - set(schema.names)
+    if unknown:
+        raise KeyError(f"not columns of this schema: {sorted(unknown)}")
+    return pa.RecordBatch.from_pylist(rows, schema=schema)

@@ -1,0 +1,108 @@
+"""A dataset's manifest: the one thing that a reader believes.
+
+`OUT/<dataset>/manifest.json` is canonical JSON, written last and replaced in one step. Its `digest` covers all
+but `volatile` (times, host, engine). Fields:
+
+* `format` "gristmill-manifest", `format_version`, `name`, `kind` ("documents": Parquet of schema.DOCUMENT;
+  "rows": Arrow IPC of trainer rows), `recipe` {name, digest}, `seed`;
+* `sample` (fraction of a `--sample` run, else null) and `until` (step at which a partial run stopped, else null);
+* `origin` and `inputs` (the frozen listing: rel, bytes, digest) or `upstream` (datasets with their digests);
+* `steps`: in order, each with `step`, `stage`, `version`, `params`, `rules`, `reasons`, the totals of its tally
+  (`records_in + derived = kept + dropped + quarantined`) and `sources`, the tally of each source;
+* `shards`, `media_shards`, `ledger`, `measures`, `samples`, `stats`, `tokenised`: lists of files with `path`
+  (relative to the manifest), `role`, `rows`, `bytes`, `digest`; nothing else in the folder counts;
+* `totals` {records, tokens, rows, chars}, `licenses` {licence: records}, `facts` of the kind (rows: context,
+  tokenizer, padding), `objects`: keys of the work that it stands on.
+
+`OUT/run.json` names the datasets of the last run in the recipe's order, with the resolved recipe.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.canonical import canonical_json, is_sealed, sealed
+from gristmill.manifests.commit import FileEntry, replace_file
+from gristmill.manifests.errors import InputError, VerifyError
+from gristmill.manifests.tally import StepTallies, tally_from_json
+
+FORMAT = "gristmill-manifest"
+RUN_FORMAT = "gristmill-run"
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+RUN = "run.json"
+FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "samples", "stats", "tokenised")
+
+Manifest = dict[str, Any]
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> Manifest:
+    """Seal a manifest and put it in place; the files that it names must be there already."""
+    document = sealed(manifest)
+    replace_file(folder / MANIFEST, canonical_json(document))
+    return document
+
+
+def _read(path: Path, form: str, remedy: str) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(path), remedy=remedy) from None
+    except (OSError, ValueError) as error:
+        raise VerifyError("cannot be read as JSON", where=str(path), value=error, remedy="run again") from error
+    if not isinstance(document, dict) or document.get("format") != form:
+        raise VerifyError(f"not a {form}", where=str(path), remedy="check the path")
+    if document.get("format_version") != FORMAT_VERSION:
+        raise VerifyError(
+            "unknown format_version",
+            where=str(path),
+            value=document.get("format_version"),
+            remedy=f"this version reads {FORMAT_VERSION}",
+        )
+    if not is_sealed(document):
+        raise VerifyError("digest does not match the content", where=str(path), remedy="run again")
+    return document
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a dataset's folder. InputError when absent, VerifyError when it is not whole."""
+    return _read(folder / MANIFEST, FORMAT, "the dataset is not finished: run the recipe")
+
+
+def write_run(out: Path, run: Mapping[str, Any]) -> None:
+    """Put `run.json` in place."""
+    replace_file(out / RUN, canonical_json(sealed({"format": RUN_FORMAT, "format_version": FORMAT_VERSION, **run})))
+
+
+def read_run(out: Path) -> dict[str, Any]:
+    """`run.json` of an output. InputError when there is none."""
+    return _read(out / RUN, RUN_FORMAT, "give the folder that --out named")
+
+
+def published(out: Path) -> Iterator[tuple[str, Manifest]]:
+    """The finished datasets of an output in the recipe's order."""
+    for name in read_run(out)["datasets"]:
+        if (out / name / MANIFEST).exists():
+            yield name, read_manifest(out / name)
+
+
+def file_entries(manifest: Mapping[str, Any]) -> Iterator[FileEntry]:
+    """Every file that a manifest names."""
+    for name in FILE_LISTS:
+        for entry in manifest.get(name, []):
+            yield FileEntry.from_json(entry)
+
+
+def entries_to_json(entries: list[FileEntry]) -> list[dict[str, Any]]:
+    """Plain data."""
+    return [asdict(e) for e in entries]
+
+
+def manifest_tallies(manifest: Mapping[str, Any]) -> StepTallies:
+    """The books of a manifest."""
+    return {
+        step["step"]: {source: tally_from_json(t) for source, t in step["sources"].items()}
+        for step in manifest["steps"]
+    }

@@ -1,0 +1,233 @@
+"""The account of one split: tallies, ledger, measures and samples while rows pass through its steps.
+
+A split is processed once, in order; the account is a pure function of its rows, the steps and the seed.
+Rows carry an ordinal (their number in the split) and, where they were read from files, the file's name.
+Everything is committed beside the split's shards: ledger and measures as Parquet, samples as JSON lines.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from gristmill.manifests.commit import ObjectWriter
+from gristmill.manifests.ledger import LEDGER, MEASURES, rows_to_batch
+from gristmill.manifests.samples import (
+    TEXT_CHARS,
+    Reservoir,
+    priorities,
+    samples_to_bytes,
+    threshold,
+)
+from gristmill.manifests.shard import ParquetShards
+from gristmill.manifests.tally import StepTallies, Tally, check_balance
+from gristmill.pipeline.sources.protocol import Loss
+from gristmill.stages.chain import ChainResult, Fate, Ints, StepTrace, count_chars
+
+MEASURES_FRACTION = 0.01
+_LEDGER_ROWS_A_BATCH = 4096
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of a batch come from: ordinals in the split, and `files[file_of[i]]` of row i."""
+
+    ordinals: Ints
+    files: Sequence[str] = ()
+    file_of: npt.NDArray[np.int32] | None = None
+
+    def file(self, row: int) -> str | None:
+        """Name of the file that row `row` was read from."""
+        return self.files[int(self.file_of[row])] if self.file_of is not None else None
+
+
+@dataclass(frozen=True)
+class AccountSpec:
+    """What an account is kept for. `steps` are the split's step names in order."""
+
+    dataset: str
+    steps: tuple[str, ...]
+    seed: int
+    measures_all: bool = False
+
+
+class Account:
+    """Collects the account of one split; see the module."""
+
+    def __init__(self, spec: AccountSpec, writer: ObjectWriter) -> None:
+        self.spec = spec
+        self.tallies: StepTallies = {step: {} for step in spec.steps}
+        self._writer = writer
+        self._ledger: list[dict[str, object]] = []
+        self._ledger_shards = ParquetShards(writer, "ledger", LEDGER)
+        self._measures_shards = ParquetShards(writer, "measures", MEASURES)
+        self._reservoir = Reservoir()
+
+    def tally(self, step: str, source: str) -> Tally:
+        """The tally of a step and source."""
+        return self.tallies[step].setdefault(source, Tally())
+
+    def losses(self, step: str, file: str, losses: Sequence[Loss], first: int) -> None:
+        """Records that never became rows; `first` is the number of losses of the split before these."""
+        tally = self.tally(step, self.spec.dataset)
+        for number, loss in enumerate(losses, start=first):
+            tally.records_in += 1
+            tally.gone(loss.verdict, loss.reason)
+            entry: dict[str, object] = {
+                "id": loss.raw_hash.hex(),
+                "value": loss.value,
+                "limit": loss.limit,
+                "source": self.spec.dataset,
+                "url": loss.url,
+                "row": -1 - number,
+            }
+            text = loss.raw.decode("utf-8", "backslashreplace")
+            rank = int.from_bytes(loss.raw_hash[:8], "big")
+            self._sample((step, loss.verdict, loss.reason), rank, {**entry, "chars": 0}, text)
+            more = {"file": file, "offset": loss.offset, "detail": loss.detail, "content_hash": loss.raw_hash}
+            self._enter(step, loss.verdict, loss.reason, {**entry, **more, "measure": ""})
+
+    def _enter(self, step: str, verdict: str, reason: str, entry: dict[str, object]) -> None:
+        self._ledger.append({"dataset": self.spec.dataset, "step": step, "verdict": verdict, "reason": reason, **entry})
+        if len(self._ledger) >= _LEDGER_ROWS_A_BATCH:
+            self._flush_ledger()
+
+    def _flush_ledger(self) -> None:
+        self._ledger_shards.write(rows_to_batch(self._ledger, LEDGER))
+        self._ledger.clear()
+
+    def _sample(self, cell: tuple[str, str, str], rank: int, entry: dict[str, object], text: str) -> None:
+        if self._reservoir.admits(cell, rank):
+            shown = {
+                k: None if isinstance(v, float) and math.isnan(v) else v
+                for k, v in entry.items()
+                if k != "content_hash"
+            }
+            self._reservoir.put(cell, rank, {**shown, "text": text[:TEXT_CHARS]})
+
+    def read(self, step: str, batch: pa.RecordBatch) -> None:
+        """Rows that came in and stayed at an origin step (reading, `from`)."""
+        chars = count_chars(batch)
+        for source, rows in rows_by_source(batch):
+            tally = self.tally(step, source)
+            tally.records_in += len(rows)
+            tally.kept += len(rows)
+            tally.chars_in += int(chars[rows].sum())
+            tally.chars_kept += int(chars[rows].sum())
+
+    def step(self, step: str, trace: StepTrace, fates: Sequence[Fate], keepers: Sequence[str], rows: Rows) -> None:
+        """One step over one batch: `fates[i].row` counts in the chain's batch, `rows` belongs to that."""
+        batch = trace.before
+        for source, at in rows_by_source(batch):
+            self._add_counts(self.tally(step, source), trace, at)
+        if not fates:
+            return
+        position = {int(row): i for i, row in enumerate(trace.rows.tolist())}
+        sources, ids, urls = (batch.column(name).to_pylist() for name in ("source", "id", "url"))
+        ranks = priorities(batch.column("content_hash"), self.spec.seed, "samples")
+        for number, fate in enumerate(fates):
+            at = position[fate.row]
+            self.tally(step, sources[at] or "").gone(fate.verdict, fate.reason)
+            entry: dict[str, object] = {
+                "id": ids[at],
+                "measure": fate.measure,
+                "value": fate.value,
+                "limit": fate.limit,
+                "source": sources[at],
+                "url": urls[at],
+                "chars": int(trace.chars_in[at]),
+                "row": int(rows.ordinals[fate.row]),
+            }
+            cell = (step, fate.verdict, fate.reason)
+            if self._reservoir.admits(cell, int(ranks[at])):
+                text = batch.column("text")[at].as_py() or ""
+                self._sample(cell, int(ranks[at]), entry, text)
+            entry["keeper"] = keepers[number] if keepers else None
+            entry["file"] = rows.file(fate.row)
+            entry["detail"] = fate.detail
+            entry["content_hash"] = batch.column("content_hash")[at].as_py()
+            self._enter(step, fate.verdict, fate.reason, entry)
+
+    @staticmethod
+    def _add_counts(tally: Tally, trace: StepTrace, at: Ints) -> None:
+        kept = at[trace.kept[at]]
+        tally.records_in += len(at)
+        tally.kept += len(kept)
+        tally.chars_in += int(trace.chars_in[at].sum())
+        tally.chars_kept += int(trace.chars_out[kept].sum())
+        tally.chars_gone += int(trace.chars_in[at].sum() - trace.chars_in[kept].sum())
+        for reason, chars in trace.cut_chars.items():
+            tally.cut(reason, int(chars[kept].sum()))
+
+    def chain(self, result: ChainResult, steps: Sequence[str], rows: Rows) -> None:
+        """The account of a chain whose steps bear these names."""
+        by_step: list[list[Fate]] = [[] for _ in steps]
+        for fate in result.fates:
+            by_step[fate.step_index].append(fate)
+        for name, trace, fates in zip(steps, result.steps, by_step, strict=True):
+            self.step(name, trace, fates, (), rows)
+            self._measures(name, trace, rows)
+
+    def _measures(self, step: str, trace: StepTrace, rows: Rows) -> None:
+        if not trace.measures or not len(trace.rows):
+            return
+        batch = trace.before
+        chosen = np.arange(batch.num_rows)
+        if not self.spec.measures_all:
+            ranks = priorities(batch.column("content_hash"), self.spec.seed, "measures")
+            chosen = np.flatnonzero(ranks < threshold(MEASURES_FRACTION))
+        if not len(chosen):
+            return
+        at = pa.array(chosen)
+        ids, sources = batch.column("id").take(at), batch.column("source").take(at)
+        ordinals = rows.ordinals[trace.rows[chosen]]
+        for name, values in trace.measures.items():
+            columns: list[Any] = [
+                ids,
+                sources,
+                pa.array([step] * len(chosen)),
+                pa.array([name] * len(chosen)),
+                pa.array(values[chosen], pa.float64()),
+                pa.array(ordinals, pa.int64()),
+            ]
+            self._measures_shards.write(pa.RecordBatch.from_arrays(columns, schema=MEASURES))
+
+    def kept(self, batch: pa.RecordBatch, ordinals: Ints) -> None:
+        """Rows that stayed to the end: candidates for the samples of what is kept."""
+        if not batch.num_rows:
+            return
+        cell = (self.spec.steps[-1], "keep", "")
+        ranks = priorities(batch.column("content_hash"), self.spec.seed, "samples")
+        for at in np.argsort(ranks, kind="stable")[:20].tolist():
+            if self._reservoir.admits(cell, int(ranks[at])):
+                row = batch.slice(at, 1).select(["id", "url", "source", "text"]).to_pylist()[0]
+                text = row.pop("text") or ""
+                more = {"chars": len(text), "row": int(ordinals[at]), "value": None, "limit": None}
+                self._sample(cell, int(ranks[at]), {**row, **more}, text)
+
+    def close(self, where: str) -> StepTallies:
+        """Write ledger, measures and samples; balance the books (VerifyError when they do not)."""
+        self._flush_ledger()
+        self._ledger_shards.close()
+        self._measures_shards.close()
+        samples = self._reservoir.lines()
+        if samples:
+            file = self._writer.create()
+            file.write(samples_to_bytes(samples))
+            self._writer.add(file, "samples", "samples.jsonl", len(samples))
+        check_balance(self.tallies, where)
+        return self.tallies
+
+
+def rows_by_source(batch: pa.RecordBatch) -> list[tuple[str, Ints]]:
+    """Row indices of each source of the batch, sources sorted; one source is the common case."""
+    column = batch.column("source")
+    names = column.unique().to_pylist()
+    if len(names) <= 1:
+        return [(names[0] or "", np.arange(batch.num_rows, dtype=np.int64))] if names else []
+    values = np.array(["" if v is None else v for v in column.to_pylist()], dtype=object)
+    return [(name, np.flatnonzero(values == name).astype(np.int64)) for name in sorted({n or "" for n in names})]

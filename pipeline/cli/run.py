@@ -1,0 +1,123 @@
+"""`gristmill run`: make the datasets of a recipe."""
+
+import argparse
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.errors import EXIT_DONE, UsageError
+
+HELP = """make the datasets of a recipe
+
+Each dataset is published under --out when it is done; work that is already there is found, not
+done again, so the same command resumes a run that was interrupted in any way. Results do not depend on
+--workers or --engine.
+
+for instance:
+  gristmill run recipe.yaml --out out
+  gristmill run recipe.yaml --out try --sample 0.01          one record in a hundred, by content
+  gristmill run recipe.yaml --out out --until web.language   stop behind a step and look
+  gristmill run demo --out out --set datasets.web.read.warc='crawl/*.warc.gz'
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `run`."""
+    parser.add_argument("recipe", metavar="RECIPE", help="a YAML file, or the name of a packaged recipe")
+    parser.add_argument("--out", required=True, metavar="DIR", help="where results go; made when absent")
+    parser.add_argument("--engine", metavar="E", help="where tasks run: local (default)")
+    parser.add_argument("--master", metavar="URL", help="the engine's cluster, for engines that have one")
+    parser.add_argument("--profile", metavar="P", help="a table of profiles.toml: workers, engine, scratch")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores; 0: in this one)")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value, like seed=3")
+    parser.add_argument(
+        "--measures",
+        choices=("sample", "all"),
+        default="sample",
+        help="store measures of 1 %% or all records",
+    )
+    group = parser.add_mutually_exclusive_group()
+    for option, text in (
+        ("only", "just this; what it needs must be finished"),
+        ("from", "from this step on; what comes before must be finished"),
+        ("until", "up to this step, and what it needs"),
+    ):
+        group.add_argument(f"--{option}", dest=f"{option}_", metavar="DATASET[.STEP]", help=text)
+    parser.add_argument("--sample", type=float, metavar="FRAC", help="read this fraction, by content hash")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def workers_for(asked: int | None, of_profile: int | None) -> int:
+    """Worker processes: as asked, by the profile, or one a core. Raises UsageError on nonsense."""
+    count = asked if asked is not None else of_profile
+    if count is None:
+        return len(os.sched_getaffinity(0))
+    if not 0 <= count <= 4096:
+        raise UsageError("not a number of workers", "--workers", count, "give 0 to 4096")
+    return count
+
+
+def engine_name(asked: str | None, of_profile: str | None) -> str:
+    """The engine; only the local one is part of this version."""
+    name = asked or of_profile or "local"
+    if name != "local":
+        raise UsageError("no such engine in this version", "--engine", name, "use local")
+    return name
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the datasets; exit 0 when all are published."""
+    from gristmill.pipeline.engines.local import LocalEngine
+    from gristmill.pipeline.profile import load_profile
+    from gristmill.pipeline.progress import progress
+    from gristmill.pipeline.recipe import load_recipe
+    from gristmill.pipeline.run import Run, RunOptions, load
+    from gristmill.pipeline.selection import OPTIONS, Selection, parse_selection
+
+    started_s = time.monotonic()
+    profile = load_profile(args.profile)
+    engine_name(args.engine, profile.engine)
+    if args.master or profile.master:
+        raise UsageError("the local engine has no master", "--master", args.master or profile.master, "leave it out")
+    if args.sample is not None and not 0 < args.sample <= 1:
+        raise UsageError("not a fraction", "--sample", args.sample, "give a number above 0, at most 1")
+    recipe = load_recipe(Path(args.recipe), args.set)
+    loaded = load(recipe)
+    chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
+    selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
+    out = Path(args.out).resolve()
+    options = RunOptions(args.sample, args.measures == "all", selection)
+    engine = LocalEngine(out, workers_for(args.workers, profile.workers))
+    try:
+        with progress(out, args.quiet) as notify:
+            manifests = Run(loaded, out, engine, options, notify).execute()
+    finally:
+        engine.close()
+    _report(args, manifests, time.monotonic() - started_s)
+    return EXIT_DONE
+
+
+def _report(args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]], seconds: float) -> None:
+    from gristmill.pipeline.cli.output import emit_json, print_line, print_table
+
+    if args.json:
+        datasets = [{"name": name, "path": name, "digest": m["digest"], **m["totals"]} for name, m in manifests.items()]
+        emit_json({"out": args.out, "sample": args.sample, "seconds": round(seconds, 3), "datasets": datasets})
+        return
+    if args.sample is not None:
+        print_line(f"THIS IS A SAMPLE of {args.sample:g} of the input")
+    rows = [
+        (
+            name,
+            m["totals"]["records"],
+            m["totals"]["rows"] or "",
+            m["totals"]["tokens"] or "",
+            m["digest"][7:19],
+        )
+        for name, m in manifests.items()
+    ]
+    print_table(("dataset", "records", "rows", "tokens", "digest"), rows)
+    print_line(f"done in {seconds:.1f} s; look with: gristmill ls {args.out}")

@@ -1,0 +1,172 @@
+"""The emit phase: tokenise every shard, pack once, make rows; and the dataset of what is held out.
+
+Rows depend on the set of documents alone: packing orders by content, so re-sharding the input or another
+number of workers gives the same bytes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.manifest import Manifest
+from gristmill.manifests.tally import Tally, check_balance
+from gristmill.pipeline.build import Built, Context, ShardRef
+from gristmill.pipeline.phases import LoadedStep
+from gristmill.pipeline.publish import (
+    Content,
+    Publisher,
+    account_files,
+    built_steps,
+    built_tallies,
+    describe_step,
+    origin_step,
+    step_entries,
+    work_seconds,
+    write_content,
+)
+from gristmill.pipeline.row_pass import merge_stats
+from gristmill.pipeline.task import Task, make_task
+from gristmill.pipeline.tasks.tokenise import tokenizer_for
+
+HOLDOUT = "holdout"
+EMIT_VERSION = 1
+
+
+def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
+    """Turn a dataset's documents into rows; see the module."""
+    identity = tokenizer_for(ctx.recipe.tokenizer, ctx.base_dir).identity
+    tokenised = ctx.map(_tokenise_tasks(ctx, built, step, identity.fingerprint))
+    built.facts["inputs"] = [s.entry.digest for s in built.shards]
+    built.receipts.extend(tokenised)
+    built.last_splits = len(tokenised)
+    files = [ref for r in tokenised for ref in ctx.refs(r, "tokenised")]
+    plan = ctx.map([_plan_task(built, step, files)])[0]
+    rows = ctx.map(_row_tasks(ctx, built, step, plan, files, asdict(identity)))
+    built.kind = "rows"
+    built.shards = [ref for r in rows for ref in ctx.refs(r, "rows")]
+    packing = ("rows", "documents", "padding_frac", "cut_docs", "needless_cuts")
+    built.facts |= {
+        "context": step.stage.context,
+        "tokenizer": asdict(identity),
+        "packing": {name: plan.facts[name] for name in packing},
+        "n_tokens": sum(r.facts["n_tokens"] for r in rows),
+        "keys": [plan.key, *(r.key for r in rows)],
+    }
+
+
+def _tokenise_tasks(ctx: Context, built: Built, step: LoadedStep, fingerprint: str) -> list[Task]:
+    origin = not built.receipts
+    holdout = asdict(ctx.recipe.holdout) if ctx.recipe.holdout else None
+    what = {
+        "version": EMIT_VERSION,
+        "dataset": built.spec.name,
+        "steps": [*(["from"] if origin else []), step.label],
+        "holdout": holdout,
+        "seed": ctx.recipe.seed,
+    }
+    local = {"origin": origin, "tokenizer": ctx.recipe.tokenizer, "base_dir": ctx.base_dir}
+    return [
+        make_task(
+            "tokenise",
+            {**what, "tokenizer": fingerprint, "input": shard.entry.digest},
+            {**what, **local, "shard": str(shard.path)},
+            f"{built.spec.name}.{step.label} tokens {i + 1}/{len(built.shards)}",
+            shard.entry.bytes,
+        )
+        for i, shard in enumerate(built.shards)
+    ]
+
+
+def _plan_task(built: Built, step: LoadedStep, files: Sequence[ShardRef]) -> Task:
+    what = {"version": EMIT_VERSION, "context": step.stage.context, "inputs": [f.entry.digest for f in files]}
+    payload = {"context": step.stage.context, "shards": [str(f.path) for f in files]}
+    return make_task("pack_plan", what, payload, f"{built.spec.name}.{step.label} pack 1/1")
+
+
+def _row_tasks(
+    ctx: Context,
+    built: Built,
+    step: LoadedStep,
+    plan: Receipt,
+    files: Sequence[ShardRef],
+    identity: Mapping[str, Any],
+) -> list[Task]:
+    table = plan.role("plan")[0]
+    shared = {"context": step.stage.context, "tokenizer": identity, "stage": built.spec.name}
+    local = {"plan": str(ctx.store.path(plan.key, table)), "shards": [str(f.path) for f in files]}
+    bounds = plan.facts["bounds"]
+    return [
+        make_task(
+            "pack_rows",
+            {**shared, "version": EMIT_VERSION, "plan": plan.digest, "part": p},
+            {**shared, **local, "part": table.extra["parts"][p], "bounds": bounds[p]},
+            f"{built.spec.name}.{step.label} rows {p + 1}/{len(bounds)}",
+        )
+        for p in range(len(bounds))
+    ]
+
+
+def _tokenised(built: Built) -> list[Receipt]:
+    return built.receipts[len(built.receipts) - built.last_splits :]
+
+
+def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str, store: ObjectStore) -> Manifest:
+    """Publish a dataset of trainer rows, with its tokenised documents beside them."""
+    tallies = built_tallies(built)
+    check_balance(tallies, built.spec.name)
+    publisher = Publisher(out / built.spec.name)
+    tokens = _tokenised(built)
+    packing = built.facts["packing"]
+    steps = [origin_step(built), *(describe_step(s) for s in built_steps(built))]
+    entries = step_entries(steps, tallies)
+    entries[-1]["rows"] = packing["rows"]
+    tokenised = [ShardRef(r.key, f, store.path(r.key, f)) for r in tokens for f in r.role("tokenised")]
+    content = Content(
+        name=built.spec.name,
+        kind="rows",
+        inputs=built.inputs,
+        steps=entries,
+        shards=publisher.links("rows", built.shards),
+        account=account_files(publisher, built.receipts, store),
+        stats=merge_stats([r.facts["stats"] for r in tokens]),
+        totals={"records": packing["documents"], "tokens": built.facts["n_tokens"], "rows": packing["rows"]},
+        objects=[*(r.key for r in built.receipts), *built.facts["keys"]],
+        facts={name: built.facts[name] for name in ("context", "tokenizer", "packing")},
+        tokenised=publisher.links("tokenised", tokenised),
+        seconds=work_seconds(built.receipts),
+    )
+    return write_content(publisher, content, shared, engine)
+
+
+def publish_holdout(
+    out: Path, emits: Sequence[Built], shared: Mapping[str, Any], engine: str, store: ObjectStore
+) -> Manifest:
+    """Publish `holdout`: the documents that no emit of the recipe may see, each input shard's once."""
+    receipts: dict[str, Receipt] = {}
+    for built in emits:
+        for digest, receipt in zip(built.facts["inputs"], _tokenised(built), strict=True):
+            receipts.setdefault(digest, receipt)
+    held = list(receipts.values())
+    refs = [ShardRef(r.key, f, store.path(r.key, f)) for r in held for f in r.role("heldout")]
+    by_source: dict[str, Tally] = {}
+    for receipt in held:
+        for source, (records, chars) in receipt.facts["heldout"]["sources"].items():
+            part = Tally(records_in=records, kept=records, chars_in=chars, chars_kept=chars)
+            by_source.setdefault(source, Tally()).add(part)
+    names = sorted(b.spec.name for b in emits)
+    step = {"step": "holdout", "stage": "holdout", "version": EMIT_VERSION, "params": {"emits": names}}
+    publisher = Publisher(out / HOLDOUT)
+    content = Content(
+        name=HOLDOUT,
+        kind="documents",
+        inputs=[],
+        steps=step_entries([{**step, "rules": [], "reasons": []}], {"holdout": by_source}),
+        shards=publisher.links("data", refs),
+        account={"ledger": [], "measures": [], "samples": []},
+        stats=merge_stats([r.facts["heldout"]["stats"] for r in held]),
+        totals={"records": sum(r.entry.rows for r in refs)},
+        objects=[r.key for r in held],
+    )
+    return write_content(publisher, content, shared, engine)

@@ -1,0 +1,1 @@
+"""Where tasks run: one engine a file."""

@@ -1,0 +1,79 @@
+"""Cutting a dataset's ordered steps into phases: what can be fused into one pass over the rows.
+
+A phase begins at the origin or at an exchange, applies the exchange's verdicts, and runs all row-local steps up
+to the next exchange or plan in one pass. A plan (emit) is a phase of its own and must come last.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gristmill.manifests.errors import RecipeError
+from gristmill.stages import catalogue
+from gristmill.stages.protocol import Exchange, Filter, Mapper
+
+StepKind = Literal["row", "exchange", "plan"]
+
+
+@dataclass(frozen=True)
+class LoadedStep:
+    """A step with its stage: `label` in the dataset, `name` and `params` as written, `kind` of stage."""
+
+    label: str
+    name: str
+    params: Mapping[str, Any]
+    stage: Any
+    kind: StepKind
+    where: str
+
+    def payload(self) -> dict[str, Any]:
+        """How a worker loads it."""
+        return {"step": self.label, "stage": self.name, "params": dict(self.params)}
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What enters keys: the label (it stands in ledgers) and all that decides the stage's output."""
+        return {"step": self.label, "stage": catalogue.stage_fingerprint(self.stage)}
+
+
+@dataclass(frozen=True)
+class Phase:
+    """`exchange` then `chain`, or `plan` alone; all may be empty in the first phase."""
+
+    exchange: LoadedStep | None = None
+    chain: tuple[LoadedStep, ...] = ()
+    plan: LoadedStep | None = None
+
+    def labels(self) -> list[str]:
+        """The steps of the phase in order."""
+        own = [s for s in (self.exchange, *self.chain, self.plan) if s is not None]
+        return [s.label for s in own]
+
+
+def kind_of(stage: object) -> StepKind:
+    """The shape of a stage."""
+    if isinstance(stage, Exchange):
+        return "exchange"
+    if isinstance(stage, Filter | Mapper):
+        return "row"
+    return "plan"
+
+
+def compile_phases(steps: Sequence[LoadedStep]) -> list[Phase]:
+    """Phases in order; the first has no exchange and may be empty. Raises RecipeError on a plan not last."""
+    phases = [Phase()]
+    for index, step in enumerate(steps):
+        if step.kind == "row":
+            last = phases.pop()
+            phases.append(Phase(last.exchange, (*last.chain, step)))
+        elif step.kind == "exchange":
+            phases.append(Phase(exchange=step))
+        elif index == len(steps) - 1:
+            phases.append(Phase(plan=step))
+        else:
+            raise RecipeError(
+                "a step that makes trainer rows must be the last of its dataset",
+                where=step.where,
+                value=step.label,
+                remedy="move the steps behind it in front, or into the dataset that this one is made from",
+            )
+    return phases

@@ -1,0 +1,95 @@
+"""What a run would do: steps, inputs, keys, and what is already there, without doing anything.
+
+A phase's work is known once the phase before it is committed; behind the first gap of a dataset the rest is
+`unknown until then`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.errors import InputError
+from gristmill.pipeline.build import Built, Context
+from gristmill.pipeline.build_read import list_inputs
+from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
+from gristmill.pipeline.engines.protocol import EngineEvent
+from gristmill.pipeline.publish import describe_step
+from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, in_build_order, resolved
+from gristmill.pipeline.run import LoadedRecipe, build_dataset
+from gristmill.pipeline.selection import Share, first_step
+
+
+@dataclass
+class DatasetPlan:
+    """`state` is done, partial, new or waiting (for what it is made from); `why` says what is missing."""
+
+    name: str
+    origin: str
+    inputs: int | None
+    bytes: int | None
+    steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    reused: int = 0
+    to_do: int | None = None
+    state: str = "new"
+    why: str = ""
+    files: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+def _silent(_: EngineEvent) -> None:
+    return
+
+
+def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The plan of a recipe, against an output when one is given. Raises what `run` would raise first."""
+    recipe = loaded.recipe
+    store = ObjectStore(out if out is not None else Path("/nonexistent"))
+    ctx = Context(store, FindingEngine(store), recipe, _silent)
+    ctx = replace(ctx, **(options or {}))
+    done: dict[str, Built] = {}
+    plans: dict[str, DatasetPlan] = {}
+    for spec in in_build_order(recipe):
+        plans[spec.name] = _plan_dataset(ctx, loaded, spec, done)
+    return {
+        "recipe": {"name": recipe.name, "path": str(recipe.path), "digest": recipe.digest},
+        "seed": recipe.seed,
+        "tokenizer": recipe.tokenizer,
+        "out": str(out) if out is not None else None,
+        "datasets": [vars(plans[d.name]) for d in recipe.datasets],
+        "resolved": resolved(recipe, loaded.stages),
+    }
+
+
+def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: dict[str, Built]) -> DatasetPlan:
+    plan = _inputs(ctx, spec)
+    origin = {"step": first_step(spec), "stage": first_step(spec), "version": 1, "params": {}}
+    plan.steps = [origin, *(describe_step(s) for s in loaded.steps(spec))]
+    if isinstance(spec.origin, FromOrigin) and not set(spec.origin.names) <= set(done):
+        missing = sorted(set(spec.origin.names) - set(done))
+        plan.state, plan.why = "waiting", f"waits for {', '.join(missing)}"
+        return plan
+    engine = FindingEngine(ctx.store)
+    try:
+        done[spec.name] = build_dataset(replace(ctx, engine=engine), loaded, spec, done, Share("work"))
+        plan.state, plan.to_do = "done", 0
+    except UnfinishedError as gap:
+        plan.to_do = gap.missing
+        plan.state = "partial" if engine.found else "new"
+        plan.why = f"{gap.missing} of {gap.tasks} tasks at {gap.label.rpartition(' ')[0]}, then what follows"
+    plan.reused = engine.found
+    return plan
+
+
+def _inputs(ctx: Context, spec: DatasetSpec) -> DatasetPlan:
+    origin = spec.origin
+    if isinstance(origin, ReadOrigin):
+        try:
+            files = list_inputs(ctx, origin)
+        except InputError as error:
+            raise InputError(error.what, error.where or spec.where, error.value, error.remedy) from error
+        shown = [{"rel": f.rel, "bytes": f.bytes, "digest": f.digest} for f in files]
+        globs = f"{origin.source}: {', '.join(origin.patterns)}"
+        return DatasetPlan(spec.name, globs, len(files), sum(f.bytes for f in files), files=shown)
+    names = origin.names if isinstance(origin, FromOrigin) else ()
+    return DatasetPlan(spec.name, f"from: {', '.join(names)}", None, None)

@@ -1,0 +1,279 @@
+"""Publishing a dataset: its files get readable names beside a manifest, which is written last.
+
+`OUT/<dataset>/` holds hard links to the files of its objects (a copy where links are refused), so that people and
+other tools read it without knowing of objects. A new manifest replaces the old one in one step; only then are
+links that no manifest names taken away, so that a glob over the folder never reads a mixture of two runs.
+"""
+
+import os
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.canonical import VOLATILE, canonical_json
+from gristmill.manifests.commit import (
+    DIGEST_PREFIX,
+    TMP_PREFIX,
+    FileEntry,
+    HashingFile,
+    ObjectStore,
+    Receipt,
+    fsync_dir,
+    link_exclusively,
+)
+from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.manifest import (
+    FORMAT,
+    FORMAT_VERSION,
+    MANIFEST,
+    Manifest,
+    entries_to_json,
+    file_entries,
+    write_manifest,
+)
+from gristmill.manifests.samples import merge_samples, samples_from_bytes, samples_to_bytes
+from gristmill.manifests.tally import (
+    StepTallies,
+    Tally,
+    check_balance,
+    merge_tallies,
+    step_tallies_from_json,
+    tally_to_json,
+    total_of,
+)
+from gristmill.pipeline.build import Built, ShardRef
+from gristmill.pipeline.phases import LoadedStep
+from gristmill.pipeline.recipe import FromOrigin, ReadOrigin
+from gristmill.pipeline.row_pass import merge_stats
+from gristmill.stages import catalogue
+
+_ROLE_NAMES = {"data": "part", "rows": "part", "tokenised": "tokens"}
+_ROLE_FOLDERS = {"ledger": "ledger", "measures": "measures", "samples": "samples", "tokenised": "tokenised"}
+
+
+class Publisher:
+    """Collects the files of one dataset's folder under readable names."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def links(self, role: str, refs: Sequence[ShardRef]) -> list[FileEntry]:
+        """Link files of a role in order; entries with their new paths."""
+        return [self._link(role, index, ref) for index, ref in enumerate(refs)]
+
+    def _link(self, role: str, index: int, ref: ShardRef) -> FileEntry:
+        shown, _, suffix = ref.entry.path.rpartition(".")
+        digest8 = shown.rpartition(".")[2]
+        name = f"{_ROLE_NAMES.get(role, role)}-{index:05d}.{digest8}.{suffix}"
+        target = self._place(role) / name
+        if not link_exclusively(ref.path, target) and not target.samefile(ref.path):
+            # The name was there with other bytes: a copy, or a link from before damage was mended.
+            fresh = target.with_name(f"{TMP_PREFIX}{uuid.uuid4().hex}")
+            if not link_exclusively(ref.path, fresh):
+                raise VerifyError("cannot place a file", where=str(target))
+            os.replace(fresh, target)
+        return replace(ref.entry, path=str(target.relative_to(self.folder)))
+
+    def _place(self, role: str) -> Path:
+        place = self.folder / _ROLE_FOLDERS[role] if role in _ROLE_FOLDERS else self.folder
+        place.mkdir(exist_ok=True)
+        return place
+
+    def write(self, role: str, stem: str, suffix: str, rows: int, data: bytes) -> FileEntry:
+        """Write a small file of the dataset as a whole (merged samples, stats)."""
+        tmp = self._place(role) / f"{TMP_PREFIX}{uuid.uuid4().hex}"
+        file = HashingFile(tmp)
+        file.write(data)
+        digest = file.finish()
+        target = tmp.parent / f"{stem}.{digest.removeprefix(DIGEST_PREFIX)[:8]}.{suffix}"
+        os.replace(tmp, target)
+        return FileEntry(str(target.relative_to(self.folder)), role, rows, len(data), digest)
+
+    def finish(self, manifest: Mapping[str, Any]) -> Manifest:
+        """Write the manifest, then take away what it does not name."""
+        for place in {self.folder, *(self.folder / f for f in _ROLE_FOLDERS.values())}:
+            if place.is_dir():
+                fsync_dir(place)
+        document = write_manifest(self.folder, manifest)
+        sweep(self.folder, document)
+        return document
+
+
+def sweep(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Remove links and leftovers in a dataset's folder that its manifest does not name."""
+    named = {e.path for e in file_entries(manifest)} | {MANIFEST}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and str(path.relative_to(folder)) not in named:
+            path.unlink()
+
+
+def describe_step(step: LoadedStep) -> dict[str, Any]:
+    """A step as data: stage, version, parameters, rules, reasons."""
+    stage = step.stage
+    rules = [vars_of(r) for r in stage.rules()] if hasattr(stage, "rules") else []
+    reasons = [vars_of(r) for r in stage.reasons()] if hasattr(stage, "reasons") else []
+    return {
+        "step": step.label,
+        "stage": step.name,
+        "version": stage.version,
+        "params": catalogue.canonical_params(stage),
+        "rules": rules,
+        "reasons": reasons,
+    }
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """A frozen dataclass of plain values as data."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def origin_step(built: Built) -> dict[str, Any]:
+    """The first step: `read` or `from`."""
+    origin = built.spec.origin
+    if isinstance(origin, ReadOrigin):
+        params = {"source": origin.source, "glob": list(origin.patterns), "key": origin.key, **origin.options}
+        return {"step": "read", "stage": "read", "version": 1, "params": params, "rules": [], "reasons": []}
+    names = list(origin.names) if isinstance(origin, FromOrigin) else []
+    return {
+        "step": "from",
+        "stage": "from",
+        "version": 1,
+        "params": {"datasets": names},
+        "rules": [],
+        "reasons": [],
+    }
+
+
+def built_tallies(built: Built) -> StepTallies:
+    """The books of a dataset over all its splits; those of a pass-through are what came in."""
+    if built.pass_through:
+        return {"from": _passed(built.upstream)}
+    parts = [step_tallies_from_json(r.facts["tallies"]) for r in built.receipts]
+    return merge_tallies(parts) if parts else {}
+
+
+def _passed(upstream: Iterable[Built]) -> dict[str, Tally]:
+    total: dict[str, Tally] = {}
+    for source in upstream:
+        tallies = built_tallies(source)
+        for name, tally in (tallies[list(tallies)[-1]] if tallies else {}).items():
+            passed = Tally(
+                records_in=tally.kept, kept=tally.kept, chars_in=tally.chars_kept, chars_kept=tally.chars_kept
+            )
+            total.setdefault(name, Tally()).add(passed)
+    return total
+
+
+def step_entries(descriptions: Sequence[Mapping[str, Any]], tallies: StepTallies) -> list[dict[str, Any]]:
+    """Descriptions with their totals and the tally of each source."""
+    entries: list[dict[str, Any]] = []
+    for step in descriptions:
+        by_source = tallies.get(step["step"], {})
+        sources = {name: tally_to_json(t) for name, t in sorted(by_source.items())}
+        entries.append({**step, **tally_to_json(total_of(by_source)), "sources": sources})
+    return entries
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a manifest says of one dataset, before it is sealed; fields as in manifests.manifest."""
+
+    name: str
+    kind: str
+    inputs: Sequence[Mapping[str, Any]]
+    steps: Sequence[Mapping[str, Any]]
+    shards: Sequence[FileEntry]
+    account: Mapping[str, Any]
+    stats: Mapping[str, Any]
+    totals: Mapping[str, Any]
+    objects: Sequence[str]
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    tokenised: Sequence[FileEntry] = ()
+    seconds: float = 0.0
+
+
+def write_content(publisher: Publisher, content: Content, shared: Mapping[str, Any], engine: str) -> Manifest:
+    """Write stats and manifest. `shared` are the manifest's fields of the whole run."""
+    stats_file = publisher.write("stats", "stats", "json", 1, canonical_json(content.stats))
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "name": content.name,
+        "kind": content.kind,
+        **shared,
+        "origin": content.steps[0]["params"],
+        "inputs": list(content.inputs),
+        "steps": list(content.steps),
+        "shards": entries_to_json(list(content.shards)),
+        "media_shards": [],
+        **content.account,
+        "stats": entries_to_json([stats_file]),
+        "tokenised": entries_to_json(list(content.tokenised)),
+        "licenses": content.stats["license"],
+        "totals": {
+            "records": 0,
+            "tokens": None,
+            "rows": None,
+            "chars": content.stats["chars"],
+            **content.totals,
+        },
+        "facts": dict(content.facts),
+        "objects": list(content.objects),
+        VOLATILE: {"created_s": int(time.time()), "engine": engine, "seconds": content.seconds},
+    }
+    return publisher.finish(manifest)
+
+
+def publish(out: Path, built: Built, shared: Mapping[str, Any], engine: str, store: ObjectStore) -> Manifest:
+    """Publish a dataset of documents."""
+    tallies = built_tallies(built)
+    check_balance(tallies, built.spec.name)
+    publisher = Publisher(out / built.spec.name)
+    steps = [origin_step(built), *(describe_step(s) for s in built_steps(built))]
+    content = Content(
+        name=built.spec.name,
+        kind="documents",
+        inputs=built.inputs,
+        steps=step_entries(steps, tallies),
+        shards=publisher.links("data", built.shards),
+        account=account_files(publisher, built.receipts, store),
+        stats=merge_stats([r.facts["stats"] for r in last_receipts(built)]),
+        totals={"records": sum(s.entry.rows for s in built.shards)},
+        objects=[r.key for r in built.receipts],
+        seconds=work_seconds(built.receipts),
+    )
+    return write_content(publisher, content, shared, engine)
+
+
+def built_steps(built: Built) -> list[LoadedStep]:
+    """The steps behind the origin, in order."""
+    return [s for p in built.phases for s in (p.exchange, *p.chain, p.plan) if s is not None]
+
+
+def last_receipts(built: Built) -> list[Receipt]:
+    """The receipts whose kept rows are the dataset: those of its shards, or of the datasets passed through."""
+    if built.pass_through:
+        return [r for upstream in built.upstream for r in last_receipts(upstream)]
+    return built.receipts[-built.last_splits :] if built.last_splits else []
+
+
+def work_seconds(receipts: Iterable[Receipt]) -> float:
+    """Time that workers spent on what a dataset stands on, whenever that was."""
+    return round(sum(r.volatile.get("seconds", 0.0) for r in receipts), 3)
+
+
+def account_files(publisher: Publisher, receipts: Sequence[Receipt], store: ObjectStore) -> dict[str, Any]:
+    """Ledger, measures and merged samples of a dataset, as manifest fields."""
+    fields: dict[str, Any] = {}
+    for role in ("ledger", "measures"):
+        refs = [ShardRef(r.key, f, store.path(r.key, f)) for r in receipts for f in r.role(role)]
+        fields[role] = entries_to_json(publisher.links(role, refs))
+    parts = [samples_from_bytes(store.path(r.key, f).read_bytes()) for r in receipts for f in r.role("samples")]
+    samples = merge_samples(parts)
+    file = publisher.write("samples", "samples", "jsonl", len(samples), samples_to_bytes(samples))
+    fields["samples"] = entries_to_json([file])
+    return fields

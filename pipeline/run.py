@@ -1,0 +1,229 @@
+"""Running a recipe: dataset by dataset in build order, each published when its work is committed.
+
+One driver an output (a lock). The run's index `run.json` is written when the datasets are known, each
+manifest when its dataset is done; a run that stops anywhere leaves everything committed, and the same command
+goes on from there.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.canonical import VOLATILE
+from gristmill.manifests.commit import ObjectStore, sweep_leftovers
+from gristmill.manifests.errors import RecipeError, UsageError
+from gristmill.manifests.manifest import Manifest, write_run
+from gristmill.pipeline.build import Built, Context, run_phase
+from gristmill.pipeline.build_read import read_phase
+from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
+from gristmill.pipeline.engines.protocol import Engine, Notify
+from gristmill.pipeline.lock import driver_lock
+from gristmill.pipeline.phases import LoadedStep, Phase, compile_phases, kind_of
+from gristmill.pipeline.publish import publish
+from gristmill.pipeline.recipe import (
+    DatasetSpec,
+    FromOrigin,
+    ReadOrigin,
+    Recipe,
+    in_build_order,
+    resolved,
+)
+from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages
+from gristmill.pipeline.selection import Selection, Share, shares
+from gristmill.pipeline.sources.protocol import OptionValue
+
+HOLDOUT = "holdout"
+LEFTOVER_AGE_S = 900.0
+"""Workers die with their driver, and the lock lets one driver in: what is this old belongs to nobody."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run was asked for; nothing here but `sample`, `measures_all` and `selection` changes a byte."""
+
+    sample: float | None = None
+    measures_all: bool = False
+    selection: Selection = field(default_factory=Selection)
+
+
+@dataclass
+class LoadedRecipe:
+    """A recipe with its stages and the options of its sources."""
+
+    recipe: Recipe
+    stages: Mapping[str, Sequence[Any]]
+    options: Mapping[str, Mapping[str, OptionValue]]
+
+    def steps(self, spec: DatasetSpec) -> list[LoadedStep]:
+        """The steps of a dataset with their stages."""
+        return [
+            LoadedStep(s.label, s.name, s.params, stage, kind_of(stage), s.where)
+            for s, stage in zip(spec.steps, self.stages[spec.name], strict=True)
+        ]
+
+
+def load(recipe: Recipe) -> LoadedRecipe:
+    """Load all stages and sources, and check what can be checked before anything runs. RecipeError."""
+    loaded = LoadedRecipe(recipe, resolve_stages(recipe), resolve_sources(recipe))
+    for spec in recipe.datasets:
+        compile_phases(loaded.steps(spec))
+        if isinstance(spec.origin, FromOrigin):
+            for name in spec.origin.names:
+                if makes_rows(loaded, recipe.dataset(name)):
+                    raise RecipeError(
+                        "a dataset cannot be made from trainer rows",
+                        where=spec.where,
+                        value=name,
+                        remedy="name the dataset of documents that the rows are made from",
+                    )
+    return loaded
+
+
+def makes_rows(loaded: LoadedRecipe, spec: DatasetSpec) -> bool:
+    """Whether a dataset ends in trainer rows."""
+    steps = loaded.steps(spec)
+    return bool(steps) and steps[-1].kind == "plan"
+
+
+def build_dataset(
+    ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: Mapping[str, Built], share: Share
+) -> Built:
+    """Do, or find, all work of one dataset."""
+    steps = cut_steps(loaded.steps(spec), share.until)
+    built = Built(spec, compile_phases(steps))
+    if isinstance(spec.origin, FromOrigin):
+        built.upstream = [done[name] for name in spec.origin.names]
+        built.shards = [s for upstream in built.upstream for s in upstream.shards]
+        built.pass_through = not steps
+    required = _required_phases(built.phases, share.work_from)
+    for index, phase in enumerate(built.phases):
+        here = replace(ctx, engine=FindingEngine(ctx.store)) if index < required else ctx
+        if index == 0 and isinstance(spec.origin, ReadOrigin):
+            read_phase(here, built, phase, loaded.options[spec.name])
+        elif phase.plan is not None:
+            from gristmill.pipeline.emit import emit_phase
+
+            emit_phase(here, built, phase.plan)
+        elif phase.labels():
+            run_phase(here, built, phase)
+    return built
+
+
+def cut_steps(steps: list[LoadedStep], until: str | None) -> list[LoadedStep]:
+    """The steps up to and with `until`; an origin's name leaves none."""
+    if until is None:
+        return steps
+    labels = [s.label for s in steps]
+    return steps[: labels.index(until) + 1] if until in labels else []
+
+
+def _required_phases(phases: Sequence[Phase], work_from: str | None) -> int:
+    """How many leading phases must be finished when work begins at a step."""
+    for index, phase in enumerate(phases):
+        if work_from in phase.labels():
+            return index
+    return 0
+
+
+class Run:
+    """One run of a recipe into an output."""
+
+    def __init__(self, loaded: LoadedRecipe, out: Path, engine: Engine, options: RunOptions, notify: Notify) -> None:
+        self.loaded = loaded
+        self.out = out
+        self.engine = engine
+        self.options = options
+        self.store = ObjectStore(out)
+        recipe = loaded.recipe
+        self.ctx = Context(self.store, engine, recipe, notify, options.measures_all, options.sample)
+        self.done: dict[str, Built] = {}
+        self.manifests: dict[str, Manifest] = {}
+
+    def execute(self) -> dict[str, Manifest]:
+        """Everything. The manifests of the datasets worked on, in the recipe's order."""
+        recipe = self.loaded.recipe
+        with driver_lock(self.out):
+            plan = shares(recipe, self.options.selection)
+            sweep_leftovers(self.out, LEFTOVER_AGE_S)
+            prepare_stages(self.loaded, plan)
+            self._write_index(plan)
+            for spec in in_build_order(recipe):
+                if plan[spec.name].mode != "skip":
+                    self._dataset(spec, plan[spec.name])
+            if recipe.holdout is not None:
+                self._holdout()
+        order = [*(d.name for d in recipe.datasets), HOLDOUT]
+        return {name: self.manifests[name] for name in order if name in self.manifests}
+
+    def _dataset(self, spec: DatasetSpec, share: Share) -> None:
+        ctx = self.ctx if share.mode == "work" else replace(self.ctx, engine=FindingEngine(self.store))
+        try:
+            built = build_dataset(ctx, self.loaded, spec, self.done, share)
+        except UnfinishedError as gap:
+            raise UsageError(
+                "what this part of the recipe needs is not finished",
+                where=f"--{self.options.selection.option} {self.options.selection.dataset}",
+                value=f"{gap.label} ({gap.missing} of {gap.tasks} tasks missing)",
+                remedy="run without the option first, or with --until",
+            ) from None
+        self.done[spec.name] = built
+        if share.mode == "work":
+            self.manifests[spec.name] = self._publish(built, share.until)
+
+    def _publish(self, built: Built, until: str | None) -> Manifest:
+        shared = self._shared_fields(until)
+        if built.kind == "rows":
+            from gristmill.pipeline.emit import publish_rows
+
+            return publish_rows(self.out, built, shared, self.engine.name, self.store)
+        return publish(self.out, built, shared, self.engine.name, self.store)
+
+    def _holdout(self) -> None:
+        from gristmill.pipeline.emit import publish_holdout
+
+        emits = [b for b in self.done.values() if b.kind == "rows"]
+        if emits and self._all_emits_done(emits):
+            shared = self._shared_fields(None)
+            self.manifests[HOLDOUT] = publish_holdout(self.out, emits, shared, self.engine.name, self.store)
+
+    def _all_emits_done(self, emits: Sequence[Built]) -> bool:
+        """Whether this run knows every emit; a part of the recipe says nothing of the whole holdout."""
+        names = {d.name for d in self.loaded.recipe.datasets if makes_rows(self.loaded, d)}
+        return names == {b.spec.name for b in emits}
+
+    def _shared_fields(self, until: str | None) -> dict[str, Any]:
+        recipe = self.loaded.recipe
+        return {
+            "recipe": {"name": recipe.name, "digest": recipe.digest},
+            "seed": recipe.seed,
+            "sample": self.options.sample,
+            "until": until,
+        }
+
+    def _write_index(self, plan: Mapping[str, Share]) -> None:
+        recipe = self.loaded.recipe
+        names = [d.name for d in recipe.datasets]
+        if recipe.holdout is not None and any(makes_rows(self.loaded, d) for d in recipe.datasets):
+            names.append(HOLDOUT)
+        worked = [n for n in plan if plan[n].mode == "work"]
+        run = {
+            "recipe": resolved(recipe, self.loaded.stages),
+            "recipe_digest": recipe.digest,
+            "datasets": names,
+            "sample": self.options.sample,
+            "worked": worked,
+            VOLATILE: {"engine": self.engine.name, "started_s": int(time.time())},
+        }
+        write_run(self.out, run)
+
+
+def prepare_stages(loaded: LoadedRecipe, plan: Mapping[str, Share]) -> None:
+    """Let stages that need a model fetch and check it once, before any worker starts."""
+    for spec in loaded.recipe.datasets:
+        if plan[spec.name].mode == "work":
+            for step in loaded.steps(spec):
+                prepare = getattr(step.stage, "prepare", None)
+                if prepare is not None:
+                    prepare()

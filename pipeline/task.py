@@ -1,0 +1,54 @@
+"""A task: one piece of work with a key, the same on every engine.
+
+`what` is the canonical description of the work (stage names, versions, parameters, digests of inputs): it
+gives the key under which the result is committed, so equal work is done once and found again. `payload` says
+how to do it here (paths, URLs); it never enters the key. Both are plain JSON data, so a task can be
+shipped to any process. `run_task` is the one runner that every engine calls.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gristmill.manifests.canonical import key_of
+from gristmill.manifests.commit import ObjectStore, Receipt
+
+KINDS: Mapping[str, str] = {
+    "read": "gristmill.pipeline.tasks.read_map",
+    "map": "gristmill.pipeline.tasks.shard_map",
+    "fix_ids": "gristmill.pipeline.tasks.fix_ids",
+    "emit_keys": "gristmill.pipeline.tasks.exchange_emit",
+    "reduce": "gristmill.pipeline.tasks.exchange_reduce",
+    "tokenise": "gristmill.pipeline.tasks.tokenise",
+    "pack_plan": "gristmill.pipeline.tasks.pack_plan",
+    "pack_rows": "gristmill.pipeline.tasks.pack_rows",
+}
+"""Kind of task -> module with `run(task, store) -> Receipt`."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work; `label` is how people see it, `bytes` a size hint for scheduling."""
+
+    kind: str
+    key: str
+    what: Mapping[str, Any]
+    payload: Mapping[str, Any]
+    label: str
+    bytes: int = 0
+
+
+def make_task(kind: str, what: Mapping[str, Any], payload: Mapping[str, Any], label: str, size: int = 0) -> Task:
+    """A task whose key follows from its kind and description."""
+    described = {"kind": kind, **what}
+    return Task(kind, key_of(described), described, payload, label, size)
+
+
+def run_task(store: ObjectStore, task: Task) -> Receipt:
+    """Do the work, or find it done. Safe to run many times and at once."""
+    found = store.find(task.key)
+    if found is not None:
+        return found
+    run: Callable[[Task, ObjectStore], Receipt] = importlib.import_module(KINDS[task.kind]).run
+    return run(task, store)

@@ -1,0 +1,58 @@
+"""Task `emit_keys`: one shard -> the fixed-width rows of an exchange, partitioned by key prefix and sorted.
+
+Payload: `input` (path), `format` (`documents` or `idkeys`), `exchange` (stage, params), `base_dir`, `parts`.
+Leaves one spill file of role `spill` with a part for each partition, sorted by (key, order, addr). `addr` is the
+row in the shard here; the reducer adds the shard's place in the frozen plan, so a new input elsewhere leaves
+this work valid.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.shard import read_shard
+from gristmill.pipeline.exchange_rows import load_exchange, part_of, sort_rows
+from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.task import Task
+from gristmill.stages.protocol import Exchange, emitted_schema
+
+
+def _documents(path: Path, stage: Exchange) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+    first = 0
+    for batch in read_shard(path, stage.reads):
+        yield batch, np.arange(first, first + batch.num_rows, dtype=np.uint64)
+        first += batch.num_rows
+
+
+def _idkeys(path: Path) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+    reader = pa.ipc.open_file(pa.memory_map(str(path)))
+    for index in range(reader.num_record_batches):
+        batch = reader.get_batch(index)
+        yield batch, batch.column("addr").to_numpy()
+
+
+def run(task: Task, store: ObjectStore) -> Receipt:
+    """See the module."""
+    payload = task.payload
+    stage = load_exchange(payload["exchange"], payload["base_dir"])
+    schema = emitted_schema(stage.key_bytes, stage.order_bytes)
+    path = Path(payload["input"])
+    batches = _idkeys(path) if payload["format"] == "idkeys" else _documents(path, stage)
+    emitted = [stage.emit(batch, addr) for batch, addr in batches]
+    rows = pa.Table.from_batches(emitted, schema=schema)
+    writer = store.begin(task.key, task.what)
+    try:
+        ordered = sort_rows(rows)
+        part = part_of(ordered.column("key"), payload["parts"])
+        bounds = np.searchsorted(part, np.arange(payload["parts"] + 1))
+        spill = SpillWriter(writer, schema)
+        for p in range(payload["parts"]):
+            spill.part(ordered.slice(int(bounds[p]), int(bounds[p + 1] - bounds[p])).to_batches())
+        spill.close("spill")
+        return writer.commit({"rows": rows.num_rows})
+    except BaseException:
+        writer.abandon()
+        raise

@@ -1,0 +1,144 @@
+"""Task `tokenise`: one shard of documents -> ids of the documents that the trainer may see.
+
+Payload: `shard` (path), `dataset`, `steps` (`from` where it is the dataset's first phase, then the emit step),
+`origin`, `tokenizer` (spec), `base_dir`, `holdout` (null, or `frac` and `seed`), `seed`.
+Leaves `tokenised` (Arrow IPC of trainer_schema.TOKENISED, uncompressed: packing maps it), `heldout` (Parquet of
+schema.DOCUMENT: the documents that were held out), ledger and samples; facts as RowPass's, and
+`heldout` (`stats` and `sources`: `{source: [records, chars]}`).
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.ipc import IpcShards
+from gristmill.manifests.schema import DOCUMENT
+from gristmill.manifests.shard import ParquetShards, read_shard
+from gristmill.manifests.tally import step_tallies_to_json
+from gristmill.manifests.tokenizer import Tokenizer, load_tokenizer
+from gristmill.manifests.trainer_schema import tokenised_schema
+from gristmill.pipeline.account import Account, AccountSpec, Rows, rows_by_source
+from gristmill.pipeline.holdout import held_out
+from gristmill.pipeline.row_pass import Stats
+from gristmill.pipeline.task import Task
+from gristmill.pipeline.tokenise import tokenise
+from gristmill.stages.chain import Fate, Ints, StepTrace, count_chars
+
+NAN = float("nan")
+
+
+class _Tokenise:
+    """The state of one task."""
+
+    def __init__(self, payload: Mapping[str, Any], writer: ObjectWriter, tokenizer: Tokenizer) -> None:
+        steps = tuple(payload["steps"])
+        self.payload = payload
+        self.step = steps[-1]
+        self.tokenizer = tokenizer
+        self.account = Account(AccountSpec(payload["dataset"], steps, payload["seed"]), writer)
+        self.shards = IpcShards(writer, "tokenised", tokenised_schema(tokenizer.identity))
+        self.heldout = ParquetShards(writer, "heldout", DOCUMENT)
+        self.heldout_stats = Stats()
+        self.heldout_sources: dict[str, list[int]] = {}
+        self.stats = Stats()
+        self.rows = 0
+
+    def batch(self, batch: pa.RecordBatch, first: int) -> None:
+        """Account for, tokenise and write one batch."""
+        rows = Rows(np.arange(first, first + batch.num_rows, dtype=np.int64))
+        if self.payload["origin"]:
+            self.account.read(self.payload["steps"][0], batch)
+        fates: dict[int, Fate] = {}
+        held = self._hold_out(batch, fates)
+        stay = np.flatnonzero(~held)
+        seen = batch if len(stay) == batch.num_rows else batch.take(pa.array(stay))
+        done = tokenise(seen, self.tokenizer)
+        for v in done.verdicts:
+            at = int(stay[v.row])
+            fates[at] = Fate(at, 0, v.verdict, v.reason, v.measure, v.value, v.limit, v.detail)
+        cut = np.zeros(batch.num_rows, dtype=np.int64)
+        cut[stay] = done.media_missing
+        self._trace(batch, rows, fates, cut)
+        placed = seen if len(done.kept) == seen.num_rows else seen.take(pa.array(done.kept))
+        self._write(done.batch, placed)
+        self.account.kept(placed, rows.ordinals[stay[done.kept]])
+
+    def _hold_out(self, batch: pa.RecordBatch, fates: dict[int, Fate]) -> npt.NDArray[np.bool_]:
+        holdout = self.payload["holdout"]
+        if holdout is None:
+            return np.zeros(batch.num_rows, dtype=np.bool_)
+        held = held_out(batch.column("content_hash"), holdout["frac"], holdout["seed"])
+        for row in np.flatnonzero(held).tolist():
+            fates[row] = Fate(row, 0, "drop", "holdout", "", NAN, holdout["frac"], "")
+        if held.any():
+            part = batch.filter(pa.array(held))
+            self.heldout.write(part.select(DOCUMENT.names))
+            self.heldout_stats.add(part)
+            chars = count_chars(part)
+            for source, at in rows_by_source(part):
+                total = self.heldout_sources.setdefault(source, [0, 0])
+                total[0] += len(at)
+                total[1] += int(chars[at].sum())
+        return held
+
+    def _trace(self, batch: pa.RecordBatch, rows: Rows, fates: dict[int, Fate], cut: Ints) -> None:
+        chars = count_chars(batch)
+        kept = np.ones(batch.num_rows, dtype=np.bool_)
+        kept[list(fates)] = False
+        everything = np.arange(batch.num_rows, dtype=np.int64)
+        trace = StepTrace(everything, kept, chars, chars - cut, {"media_missing": cut}, {}, batch)
+        self.account.step(self.step, trace, [fates[r] for r in sorted(fates)], (), rows)
+
+    def _write(self, tokens: pa.RecordBatch, documents: pa.RecordBatch) -> None:
+        if not tokens.num_rows:
+            return
+        lengths = tokens.column("n_tokens").to_numpy()
+        for source, at in rows_by_source(documents):
+            self.account.tally(self.step, source).tokens += int(lengths[at].sum())
+        self.stats.add(documents)
+        self.shards.write(tokens)
+        self.rows += tokens.num_rows
+
+    def finish(self, where: str) -> dict[str, Any]:
+        """Close the files; the facts of the receipt."""
+        self.shards.close()
+        self.heldout.close()
+        tallies = self.account.close(where)
+        return {
+            "tallies": step_tallies_to_json(tallies),
+            "rows": self.rows,
+            "stats": self.stats.to_json(),
+            "heldout": {
+                "stats": self.heldout_stats.to_json(),
+                "sources": dict(sorted(self.heldout_sources.items())),
+            },
+        }
+
+
+@lru_cache(maxsize=2)
+def tokenizer_for(spec: str, base_dir: str) -> Tokenizer:
+    """The tokenizer of this process: choosing its engine takes a second, and its caches fill with use."""
+    return load_tokenizer(spec, Path(base_dir))
+
+
+def run(task: Task, store: ObjectStore) -> Receipt:
+    """See the module."""
+    payload = task.payload
+    tokenizer = tokenizer_for(payload["tokenizer"], payload["base_dir"])
+    writer = store.begin(task.key, task.what)
+    try:
+        state = _Tokenise(payload, writer, tokenizer)
+        first = 0
+        for batch in read_shard(Path(payload["shard"])):
+            state.batch(batch, first)
+            first += batch.num_rows
+        return writer.commit(state.finish(task.label))
+    except BaseException:
+        writer.abandon()
+        raise
