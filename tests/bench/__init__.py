@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios to peers in the same run; never a timed test."""

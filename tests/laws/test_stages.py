@@ -1,0 +1,162 @@
+"""Laws of single stages, over every stage that is registered: a stage added later is tested by being registered."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from blake3 import blake3
+
+from gristmill.manifests.schema import DOCUMENT, content_hashes, document_batch
+from gristmill.stages import catalogue
+from gristmill.stages.chain import run_chain
+from gristmill.stages.protocol import REDUCED, Exchange, Filter, Mapper, emitted_schema
+from tests.laws.corpora import HOSTILE, named_stages, prose
+
+GOLDEN = Path(__file__).parent / "golden.json"
+PAGE = "<!doctype html><html><body><nav>x</nav><main><p>{}</p><pre>code  here</pre></main></body></html>"
+TEXTS = [*HOSTILE, *(prose(n, 60 + 31 * n) for n in range(12)), *(PAGE.format(prose(50 + n, 80)) for n in range(4))]
+
+STAGES = {name: catalogue.load(name, {}, Path()) for name in catalogue.names()}
+ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
+EXCHANGES = [n for n, s in STAGES.items() if isinstance(s, Exchange)]
+
+
+def make_batch(texts: list[str | None]) -> pa.RecordBatch:
+    """Documents with distinct ids and right hashes; every third bears a language."""
+    text = pa.array(texts, pa.large_string())
+    hashes = content_hashes(text.fill_null(""), pa.nulls(len(texts), DOCUMENT.field("media").type))
+    columns = {
+        "text": text,
+        "id": pa.array([f"{i:032x}" for i in range(len(texts))], pa.string()),
+        "content_hash": hashes,
+        "source": pa.array(["s"] * len(texts), pa.string()),
+        "domain": pa.array(["web"] * len(texts), pa.string()),
+        "lang": pa.array([("en" if i % 3 == 0 else None) for i in range(len(texts))], pa.string()),
+    }
+    return document_batch(columns)
+
+
+def outcome(name: str, batch: pa.RecordBatch) -> list[tuple[object, ...]]:
+    """What a row-local stage did with each row, comparable across batchings: (id, text or fate)."""
+    result = run_chain([STAGES[name]], batch)  # type: ignore[list-item]
+    ids = batch.column("id").to_pylist()
+    kept = zip(result.kept.column("id").to_pylist(), result.kept.to_pylist(), strict=True)
+    gone = [(ids[f.row], f.verdict, f.reason, f.measure, repr(f.value), repr(f.limit), f.detail) for f in result.fates]
+    return sorted([(i, "keep", repr(row)) for i, row in kept] + gone)
+
+
+def test_the_recipes_of_the_laws_name_every_stage() -> None:
+    assert set(catalogue.names()) <= named_stages()
+
+
+@pytest.mark.parametrize("name", ROW_LOCAL)
+def test_no_rows_give_no_rows(name: str) -> None:
+    result = run_chain([STAGES[name]], make_batch([]))  # type: ignore[list-item]
+    assert result.kept.num_rows == 0
+    assert result.fates == []
+
+
+@pytest.mark.parametrize("name", ROW_LOCAL)
+@pytest.mark.parametrize("text", ["", " ", None])
+def test_an_empty_text_has_one_fate(name: str, text: str | None) -> None:
+    assert len(outcome(name, make_batch([text]))) == 1
+
+
+@pytest.mark.parametrize("name", ROW_LOCAL)
+def test_a_row_does_not_depend_on_its_batch(name: str) -> None:
+    whole = make_batch(list(TEXTS))
+    parts = [whole.slice(at, 3) for at in range(0, whole.num_rows, 3)]
+    assert outcome(name, whole) == sorted(row for part in parts for row in outcome(name, part))
+
+
+@pytest.mark.parametrize("name", ROW_LOCAL)
+def test_twice_gives_the_same(name: str) -> None:
+    batch = make_batch(list(TEXTS))
+    assert outcome(name, batch) == outcome(name, batch)
+
+
+@pytest.mark.parametrize("name", ROW_LOCAL)
+def test_every_row_is_kept_or_has_one_reason_of_the_vocabulary(name: str) -> None:
+    stage = STAGES[name]
+    batch = make_batch(list(TEXTS))
+    result = run_chain([stage], batch)  # type: ignore[list-item]
+    gone = [f.row for f in result.fates]
+    assert sorted([*gone, *result.kept_rows.tolist()]) == list(range(batch.num_rows))
+    known = {r.reason for r in getattr(stage, "rules", tuple)()} | {
+        r.reason for r in getattr(stage, "reasons", tuple)()
+    }
+    assert {f.reason for f in result.fates} <= known
+
+
+@pytest.mark.parametrize("name", ROW_LOCAL)
+def test_characters_balance_row_by_row(name: str) -> None:
+    step = run_chain([STAGES[name]], make_batch(list(TEXTS))).steps[0]  # type: ignore[list-item]
+    cut = sum((np.asarray(c) for c in step.cut_chars.values()), np.zeros(len(step.rows), np.int64))
+    kept = step.kept
+    assert (step.chars_in[kept] == step.chars_out[kept] + cut[kept]).all()
+
+
+@pytest.mark.parametrize("name", ROW_LOCAL)
+def test_content_hashes_follow_the_text(name: str) -> None:
+    kept = run_chain([STAGES[name]], make_batch(list(TEXTS))).kept  # type: ignore[list-item]
+    fresh = content_hashes(kept.column("text").fill_null(""), kept.column("media"))
+    assert kept.column("content_hash").equals(fresh)
+
+
+@pytest.mark.parametrize("name", [n for n in ROW_LOCAL if isinstance(STAGES[n], Filter)])
+def test_fractions_lie_between_0_and_1(name: str) -> None:
+    stage = STAGES[name]
+    assert isinstance(stage, Filter)
+    for measure, values in stage.measure(make_batch(list(TEXTS))).items():
+        assert len(values) == len(TEXTS)
+        if measure.endswith(("_frac", "_ratio")):
+            assert (np.nan_to_num(values) >= 0).all() and (np.nan_to_num(values) <= 1).all(), measure
+
+
+def reduced(stage: Exchange, batch: pa.RecordBatch, order: list[int], cut: int) -> set[tuple[int, bytes]]:
+    """(addr, keeper) of what an exchange drops when rows come in some order, cut into two batches."""
+    from gristmill.pipeline.exchange_rows import sort_rows
+
+    addr = np.arange(batch.num_rows, dtype=np.uint64)
+    emitted = stage.emit(batch.select(list(stage.reads)), addr).take(pa.array(order))
+    table = sort_rows(pa.Table.from_batches([emitted], schema=emitted_schema(stage.key_bytes, stage.order_bytes)))
+    batches = [b for part in (table.slice(0, cut), table.slice(cut)) for b in part.to_batches()]
+    rows = pa.Table.from_batches(list(stage.reduce(iter(batches))), schema=REDUCED)
+    return set(zip(rows.column("addr").to_pylist(), rows.column("keeper").to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_an_exchange_depends_on_no_order_and_no_batching(name: str) -> None:
+    stage = STAGES[name]
+    assert isinstance(stage, Exchange)
+    batch = make_batch([*TEXTS, *TEXTS[:9], *TEXTS[:4]])
+    order = list(range(batch.num_rows))
+    expected = reduced(stage, batch, order, 0)
+    assert expected
+    for cut in range(0, batch.num_rows, 2):
+        assert reduced(stage, batch, order[::-1], cut) == expected
+
+
+def golden_digest(name: str) -> str:
+    """Digest of all that a stage makes of the fixed texts."""
+    stage = STAGES[name]
+    if isinstance(stage, Exchange):
+        batch = make_batch([*TEXTS, *TEXTS[:9]])
+        made: object = sorted(reduced(stage, batch, list(range(batch.num_rows)), 7))
+    else:
+        made = outcome(name, make_batch(list(TEXTS)))
+    return blake3(repr(made).encode("utf-8", "surrogatepass")).hexdigest(16)
+
+
+@pytest.mark.parametrize("name", [*ROW_LOCAL, *EXCHANGES])
+def test_output_changes_only_with_the_version(name: str) -> None:
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    now = {"version": STAGES[name].version, "digest": golden_digest(name)}
+    assert golden.get(name) == now, f"raise the version of {name}, then: python -m tests.laws.test_stages"
+
+
+if __name__ == "__main__":
+    table = {n: {"version": STAGES[n].version, "digest": golden_digest(n)} for n in (*ROW_LOCAL, *EXCHANGES)}
+    GOLDEN.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,0 +1,1 @@
+"""One test for each fault that we know of, with its smallest input."""
