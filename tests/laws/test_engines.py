@@ -16,15 +16,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
-@pytest.mark.parametrize("name", sorted(RECIPES))
-def test_any_number_of_workers_gives_the_same_bytes(folder: Path, name: str, tmp_path: Path) -> None:
-    recipe = write_recipe(folder, RECIPES[name], f"{name}.yaml")
-    run_inline(recipe, tmp_path / "0")
-    expected = fingerprint(tmp_path / "0")
-    for workers in (1, 2, 5):
-        out = tmp_path / str(workers)
-        run_inline(recipe, out, workers)
-        assert fingerprint(out) == expected
+@pytest.fixture(scope="module", params=sorted(RECIPES))
+def calm(request: pytest.FixtureRequest, folder: Path) -> tuple[Path, dict[str, str]]:
+    """A recipe and the fingerprint of its run without workers."""
+    recipe = write_recipe(folder, RECIPES[request.param], f"{request.param}.yaml")
+    run_inline(recipe, folder / f"out-{request.param}")
+    return recipe, fingerprint(folder / f"out-{request.param}")
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_any_number_of_workers_gives_the_same_bytes(
+    calm: tuple[Path, dict[str, str]], workers: int, tmp_path: Path
+) -> None:
+    recipe, expected = calm
+    run_inline(recipe, tmp_path, workers)
+    assert fingerprint(tmp_path) == expected
 
 
 def kept(out: Path, dataset: str) -> list[tuple[str, str]]:
