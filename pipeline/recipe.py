@@ -97,8 +97,8 @@ def packaged_recipes() -> list[str]:
 
 
 def find_recipe(path: Path) -> Path:
-    """The file of a recipe: `path`, or the packaged recipe that a bare name without a file means."""
-    if path.exists() or path.name != str(path):
+    """The file of a recipe: `path`, or the packaged recipe that a bare name means where no file has it."""
+    if path.is_file() or path.name != str(path):
         return path
     if (PACKAGED / f"{path}.yaml").is_file():
         return PACKAGED / f"{path}.yaml"

@@ -288,6 +288,9 @@ def test_a_packaged_recipe_goes_by_its_name(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("gristmill.pipeline.recipe.PACKAGED", packaged)
     monkeypatch.chdir(tmp_path)
     assert load_recipe(Path("small")).base_dir == packaged
+    (tmp_path / "small").mkdir()
+    assert load_recipe(Path("small")).path == packaged / "small.yaml", "a folder is no recipe"
+    (tmp_path / "small").rmdir()
     with pytest.raises(RecipeError, match="packaged: small"):
         load_recipe(Path("smal"))
     (tmp_path / "small").write_text(one("read: {html: '*'}"))
