@@ -1,0 +1,218 @@
+"""Schemas of what a trainer reads: packed rows of any length, and the unpacked tokenised documents behind them.
+
+`packed_schema` gives the one schema of packed rows from 8K to 1M (design section 8). Token positions are
+int32 and half open, relative to the row; `doc_offset` and `n_tokens_total` count tokens of a whole document
+and are int64. Invariants of a packed row:
+
+* `input_ids` holds exactly `context` ids; those from `n_tokens` on are the pad id;
+* `segments` tile `[0, n_tokens)` in order, without gap or overlap, and none is empty;
+* `doc_idx` and `media_idx` index the row's own `docs` and `media`; tokens may attend to earlier tokens of the
+  same `attn_group` only;
+* a `separator` segment is the end-of-sequence id behind the end of a document; it belongs to that document
+  and its `doc_offset` is the document's length. A document that ends exactly at the row's end has none;
+* outside `loss_spans` the weight is 1, on padding 0.
+
+`row_id` is defined in pipeline/rows.py. `TOKENISED` is the durable artefact that every packing starts from:
+ids of whole documents without separators or padding.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from gristmill.manifests.schema import ID_BYTES, MEDIUM
+
+FORMAT_VERSION = 1
+MAX_CONTEXT = (1 << 31) - 1
+
+SEGMENT_KINDS = ("text", "code", "image", "video", "record", "query", "answer", "separator")
+"""Closed; a kind's index stands for it in `row_id`, so new kinds are appended."""
+
+TASK_CLASSES = ("A", "B", "C")
+"""What is proved of a task: A exactly nothing leaks, B the leak is computed, C checked empirically only."""
+
+SEGMENT = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("kind", pa.string()),
+        ("attn_group", pa.int32()),
+        ("doc_idx", pa.int32()),
+        ("doc_offset", pa.int64()),
+        ("media_idx", pa.int32()),
+    ]
+)
+
+ROW_DOCUMENT = pa.struct(
+    [
+        ("id", pa.string()),
+        ("source", pa.string()),
+        ("domain", pa.string()),
+        ("license", pa.string()),
+        ("content_hash", pa.binary(ID_BYTES)),
+        ("n_tokens_total", pa.int64()),
+        ("use_no", pa.int32()),
+    ]
+)
+
+ROW_MEDIUM = pa.struct(
+    [
+        ("sha256", pa.binary(32)),
+        ("mime", pa.string()),
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+        ("frames", pa.int32()),
+        ("token_start", pa.int32()),
+        ("token_len", pa.int32()),
+    ]
+)
+
+LOSS_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("weight", pa.float32()), ("reason", pa.string())])
+
+EVIDENCE = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("hop", pa.int16()),
+        ("segment", pa.int32()),
+        ("media_idx", pa.int32()),
+        ("bbox_norm", pa.list_(pa.float32(), 4)),
+    ]
+)
+
+DISTRACTOR = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("chain", pa.int16())])
+
+TASK = pa.struct(
+    [
+        ("task_id", pa.string()),
+        ("family", pa.string()),
+        ("family_version", pa.int16()),
+        ("tier", pa.int8()),
+        ("klass", pa.string()),
+        ("split", pa.string()),
+        ("query_start", pa.int32()),
+        ("query_end", pa.int32()),
+        ("answer_start", pa.int32()),
+        ("answer_end", pa.int32()),
+        ("answer", pa.string()),
+        ("disc_offset", pa.int16()),
+        ("answer_space", pa.int32()),
+        ("chance", pa.float32()),
+        ("eps_pos", pa.float32()),
+        ("evidence", pa.list_(EVIDENCE)),
+        ("distractors", pa.list_(DISTRACTOR)),
+        ("span_frac", pa.float32()),
+        ("min_gap", pa.int32()),
+        ("cover_64th", pa.int16()),
+        ("cover_16th", pa.int16()),
+        ("cover_4th", pa.int16()),
+        ("window_eps", pa.list_(pa.float32())),
+        ("params_json", pa.string()),
+        ("template_ids", pa.list_(pa.int32())),
+        ("verified", pa.bool_()),
+        ("verifier_version", pa.string()),
+    ]
+)
+
+TOKENISED = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("content_hash", pa.binary(ID_BYTES), nullable=False),
+        pa.field("source", pa.string()),
+        pa.field("domain", pa.string()),
+        pa.field("license", pa.string()),
+        pa.field("input_ids", pa.large_list(pa.uint32()), nullable=False),
+        pa.field("n_tokens", pa.int64(), nullable=False),
+        pa.field("media", pa.list_(MEDIUM)),
+    ]
+)
+"""A document a row: `n_tokens == len(input_ids)`, no separator; order of rows as in the documents' shards."""
+
+
+@dataclass(frozen=True)
+class TokenizerIdentity:
+    """What the ids of a shard mean.
+
+    `digest` is "sha256:<hex>" of the vocabulary file; `fingerprint` (32 hex digits) also covers the engine, its
+    version and the rules of its use. `vocab_size` is one more than the largest id, eos and pad included.
+    """
+
+    name: str
+    digest: str
+    fingerprint: str
+    vocab_size: int
+    eos_id: int
+    pad_id: int
+
+    def metadata(self) -> dict[str, str]:
+        """As schema metadata."""
+        return {
+            "tokenizer": self.name,
+            "tokenizer_digest": self.digest,
+            "tokenizer_fingerprint": self.fingerprint,
+            "vocab_size": str(self.vocab_size),
+            "eos_id": str(self.eos_id),
+            "pad_id": str(self.pad_id),
+        }
+
+
+@dataclass(frozen=True)
+class TrainerFormat:
+    """What a reader must know of packed rows; it stands in the schema metadata of each file.
+
+    `stage` names the stage of the curriculum that the rows are for.
+    """
+
+    context: int
+    tokenizer: TokenizerIdentity
+    stage: str
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.context <= MAX_CONTEXT:
+            raise ValueError(f"context must be in [1, {MAX_CONTEXT}], not {self.context}")
+
+    def metadata(self) -> dict[str, str]:
+        """As schema metadata."""
+        return {**_version(), "context": str(self.context), "stage": self.stage, **self.tokenizer.metadata()}
+
+    @staticmethod
+    def from_metadata(metadata: Mapping[bytes, bytes]) -> "TrainerFormat":
+        """Inverse of `metadata`. Raises KeyError on a missing key, ValueError on another format version."""
+        text = {k.decode(): v.decode() for k, v in metadata.items()}
+        if text["format_version"] != str(FORMAT_VERSION):
+            raise ValueError(f"format_version {text['format_version']!r}, this version reads {FORMAT_VERSION}")
+        tokenizer = TokenizerIdentity(
+            name=text["tokenizer"],
+            digest=text["tokenizer_digest"],
+            fingerprint=text["tokenizer_fingerprint"],
+            vocab_size=int(text["vocab_size"]),
+            eos_id=int(text["eos_id"]),
+            pad_id=int(text["pad_id"]),
+        )
+        return TrainerFormat(int(text["context"]), tokenizer, text["stage"])
+
+
+def _version() -> dict[str, str]:
+    return {"gristmill": "1", "format_version": str(FORMAT_VERSION)}
+
+
+def packed_schema(form: TrainerFormat) -> pa.Schema:
+    """Schema of packed rows of `form.context` tokens, with the format as metadata."""
+    ids = pa.list_(pa.field("item", pa.uint32(), nullable=False), form.context)
+    fields = [
+        pa.field("row_id", pa.binary(ID_BYTES), nullable=False),
+        pa.field("input_ids", ids, nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+        pa.field("segments", pa.list_(SEGMENT), nullable=False),
+        pa.field("docs", pa.list_(ROW_DOCUMENT), nullable=False),
+        pa.field("media", pa.list_(ROW_MEDIUM), nullable=False),
+        pa.field("loss_spans", pa.list_(LOSS_SPAN), nullable=False),
+        pa.field("tasks", pa.list_(TASK), nullable=False),
+    ]
+    return pa.schema(fields, metadata=form.metadata())
+
+
+def tokenised_schema(tokenizer: TokenizerIdentity) -> pa.Schema:
+    """TOKENISED with the tokenizer's identity as metadata."""
+    return TOKENISED.with_metadata({**_version(), **tokenizer.metadata()})
