@@ -1,0 +1,176 @@
+"""Arrow IPC files for trainers: uncompressed, each buffer at a multiple of 64 bytes, deterministic bytes.
+
+Rows go in as RecordBatches of any size; record batches in the file are cut at BATCH_BYTES (one larger row makes a
+batch alone) and files at SHARD_BYTES. Sizes are those of the values of a row, so the bytes of the files depend
+on the sequence of rows alone, never on how they were batched. Columns of dictionary type are not supported.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gristmill.manifests.commit import HashingFile, ObjectWriter
+from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.ipc_layout import FILE_HEAD, Block, aligned_batch, aligned_schema, file_tail
+
+BATCH_BYTES = 4 << 20
+SHARD_BYTES = 256 << 20
+
+Ids = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.int64]
+
+
+class IpcShards:
+    """Writes one role's rows of one object as numbered Arrow IPC files."""
+
+    def __init__(self, writer: ObjectWriter, role: str, schema: pa.Schema) -> None:
+        self._writer = writer
+        self._role = role
+        self._schema = schema
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_bytes = 0
+        self._file: HashingFile | None = None
+        self._blocks: list[Block] = []
+        self._file_rows = 0
+        self._file_bytes = 0
+        self._files = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append rows. Raises ValueError when the batch is not of the schema."""
+        if not batch.schema.equals(self._schema):
+            raise ValueError(f"rows of another schema than that of role {self._role!r}")
+        start = 0
+        for row, size in enumerate(row_bytes(batch).tolist()):
+            if self._pending_bytes and self._pending_bytes + size > BATCH_BYTES:
+                self._take(batch, start, row)
+                self._flush_batch()
+                start = row
+            self._pending_bytes += size
+        self._take(batch, start, batch.num_rows)
+
+    def close(self) -> None:
+        """Write what is pending. A role without rows leaves no file."""
+        self._flush_batch()
+        self._close_file()
+
+    def _take(self, batch: pa.RecordBatch, start: int, stop: int) -> None:
+        if stop > start:
+            self._pending.append(batch.slice(start, stop - start))
+
+    def _flush_batch(self) -> None:
+        if not self._pending:
+            return
+        # A copy even of one slice: written as it is, it may drag the rest of its buffers along.
+        whole = pa.concat_batches(self._pending)
+        file = self._file or self._open()
+        chunks, block = aligned_batch(whole, file.bytes)
+        for chunk in chunks:
+            file.write(chunk)
+        self._blocks.append(block)
+        self._file_rows += whole.num_rows
+        self._file_bytes += self._pending_bytes
+        self._pending, self._pending_bytes = [], 0
+        if self._file_bytes >= SHARD_BYTES:
+            self._close_file()
+
+    def _open(self) -> HashingFile:
+        self._file = self._writer.create()
+        self._file.write(FILE_HEAD)
+        self._file.write(aligned_schema(self._schema, self._file.bytes))
+        return self._file
+
+    def _close_file(self) -> None:
+        if self._file is None:
+            return
+        self._file.write(file_tail(self._schema, self._blocks))
+        self._writer.add(self._file, self._role, f"{self._role}-{self._files:05d}.arrow", self._file_rows)
+        self._files += 1
+        self._file, self._blocks = None, []
+        self._file_rows = self._file_bytes = 0
+
+
+def row_bytes(batch: pa.RecordBatch) -> Ints:
+    """Bytes of the values of each row, nested ones and 4 for each offset included, at least 1: int64[n]."""
+    return sum((_value_bytes(c) for c in batch.columns), np.ones(batch.num_rows, dtype=np.int64))
+
+
+def _value_bytes(array: pa.Array) -> Ints:
+    kind = array.type
+    width = _fixed_bytes(kind)
+    if width is not None:
+        return np.full(len(array), width, dtype=np.int64)
+    if pa.types.is_struct(kind):
+        return sum((_value_bytes(f) for f in array.flatten()), np.zeros(len(array), dtype=np.int64))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inside = np.concatenate(([0], np.cumsum(_value_bytes(array.flatten()))))
+        lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        ends = np.cumsum(lengths)
+        return inside[ends] - inside[ends - lengths] + 4
+    lengths = pc.binary_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    return lengths.astype(np.int64) + 4
+
+
+def _fixed_bytes(kind: pa.DataType) -> int | None:
+    """Bytes of a value whose type fixes them, else None."""
+    if pa.types.is_fixed_size_list(kind):
+        inner = _fixed_bytes(kind.value_type)
+        return None if inner is None else inner * kind.list_size
+    if pa.types.is_fixed_size_binary(kind):
+        return kind.byte_width
+    return max(kind.bit_width // 8, 1) if pa.types.is_primitive(kind) else None
+
+
+def read_ipc(path: Path) -> Iterator[pa.RecordBatch]:
+    """The record batches of a file, mapped and not copied. Raises VerifyError on damage, naming file and batch."""
+    reader = _open_reader(path)
+    for index in range(reader.num_record_batches):
+        try:
+            batch = reader.get_batch(index)
+            batch.validate()
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(path, f"record batch {index}: {error}") from error
+        yield batch
+
+
+class TokenLookup:
+    """Random access to the ids of tokenised documents, numbered through a sequence of files of TOKENISED."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        batches = [batch for path in paths for batch in read_ipc(path)]
+        columns = [b.column("input_ids") for b in batches]
+        self._first = np.concatenate(([0], np.cumsum([len(c) for c in columns], dtype=np.int64)))
+        self._offsets = [c.offsets.to_numpy() for c in columns]
+        self._values: list[Ids] = [c.values.to_numpy() for c in columns]
+
+    def __len__(self) -> int:
+        return int(self._first[-1])
+
+    def pieces(self, doc: Ints, doc_offset: Ints, length: Ints) -> list[Ids]:
+        """Views of ids [doc_offset, doc_offset + length) of each document named. Raises IndexError outside."""
+        if len(doc) and not 0 <= int(doc.min()) <= int(doc.max()) < len(self):
+            raise IndexError(f"documents are numbered [0, {len(self)})")
+        batch = np.searchsorted(self._first, doc, side="right") - 1
+        row = doc - self._first[batch]
+        places = zip(batch.tolist(), row.tolist(), doc_offset.tolist(), length.tolist(), strict=True)
+        return [self._piece(*place) for place in places]
+
+    def _piece(self, batch: int, row: int, offset: int, length: int) -> Ids:
+        start, stop = self._offsets[batch][row : row + 2].tolist()
+        if not (offset >= 0 and length >= 0 and start + offset + length <= stop):
+            raise IndexError(f"ids [{offset}, {offset + length}) of a document of {stop - start}")
+        return self._values[batch][start + offset : start + offset + length]
+
+
+def _open_reader(path: Path) -> pa.ipc.RecordBatchFileReader:
+    try:
+        return pa.ipc.open_file(pa.memory_map(str(path)))
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, value: object) -> VerifyError:
+    return VerifyError("shard cannot be read", str(path), value, "run `gristmill verify`, then run again")
