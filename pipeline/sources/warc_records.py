@@ -1,0 +1,229 @@
+"""The records of a WARC file (ISO 28500), framed by their Content-Length and checked against what follows.
+
+fastwarc inflates (see `streams`); the framing is ours, because a reader that goes by Content-Length alone swallows
+the next record where one is too long, and stops where one is too short. A record is sound if, behind its block,
+it is terminated, the next one begins or the file ends. If not, it is lost up to the next record's first lines, which
+may lie inside the length that it claims. A record is let go only when a byte behind it has been seen, so that a
+break that is not verified takes it with it (compare `lines`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gristmill.pipeline.sources.losses import LostBytes, lose
+from gristmill.pipeline.sources.pieces import Break, Piece
+from gristmill.pipeline.sources.protocol import Loss
+
+MAX_HEAD_BYTES = 64 << 10
+_START = re.compile(rb"[\r\n]*(WARC/\d\.\d{1,4}[ \t]*\r?\n)")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
+_NEXT = re.compile(rb"WARC/\d\.\d{1,4}[ \t]{0,16}\r?\n(?=[A-Za-z][A-Za-z-]{2,40}[ \t]{0,16}:)")
+_NEXT_BYTES = 96  # the most that _NEXT looks at
+_LINE_ENDS = re.compile(rb"[\r\n]*")
+_TERMINATOR = b"\r\n\r\n"
+_SOUND = _TERMINATOR + b"WARC/"
+_BEHIND_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record: `data[start:block]` is its head, `data[block:end]` its block; `offset` that of its first byte."""
+
+    data: bytes
+    start: int
+    block: int
+    end: int
+    offset: int
+
+
+def read_records(pieces: Iterable[Piece], max_block_bytes: int, wants: "re.Pattern[bytes]") -> Iterator[Record | Loss]:
+    """The records whose head matches `wants`, and every loss, in file order.
+
+    Other records are passed over; they count only where they are damaged. A record whose block is above the limit
+    is `too_large`, and is never held in memory.
+    """
+    framer = _Framer(iter(pieces), max_block_bytes, wants)
+    while not framer.done:
+        yield from framer.step()
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Positions in the buffer; `end` may lie beyond it."""
+
+    start: int
+    block: int
+    end: int
+
+
+class _Framer:
+    """`_buffer` begins at offset `_base`; what lies before `_at` is dealt with. `_end` is what comes behind the
+    buffer, None while that is another piece. `_told`: what comes next up to a record belongs to a loss that has
+    been told."""
+
+    def __init__(self, pieces: Iterator[Piece], max_block_bytes: int, wants: "re.Pattern[bytes]") -> None:
+        self._pieces = pieces
+        self._max_block_bytes = max_block_bytes
+        self._wants = wants
+        self._buffer = b""
+        self._base = 0
+        self._at = 0
+        self._end: Break | Literal["file"] | None = None
+        self._told = False
+        self.done = False
+
+    def step(self) -> Iterator[Record | Loss]:
+        """Deals with what lies at `_at`: a record, or whatever it is instead."""
+        frame = self._frame()
+        if frame is None:
+            yield from self._unframed()
+            return
+        self._told = False
+        wanted = self._wants.search(self._buffer, frame.start, frame.block)
+        beyond = frame.end + _BEHIND_BYTES > len(self._buffer)
+        if beyond and (not wanted or frame.end - frame.block > self._max_block_bytes):
+            yield from self._pass_over(frame, bool(wanted))
+            return
+        if beyond:
+            moved = self._at
+            self._fill(frame.end + _BEHIND_BYTES - self._at)
+            moved -= self._at
+            frame = _Frame(frame.start - moved, frame.block - moved, frame.end - moved)
+        data, end = self._buffer, frame.end
+        if not data.startswith(_SOUND, end) and not self._is_sound(end):
+            yield from self._damaged(frame)
+            return
+        self._at = end
+        if wanted and end - frame.block > self._max_block_bytes:
+            yield self._too_large(LostBytes(memoryview(data)[frame.start : end]), frame, self._base + frame.start)
+        elif wanted:
+            yield Record(data, frame.start, frame.block, end, self._base + frame.start)
+
+    def _frame(self) -> _Frame | None:
+        """The record that begins at `_at`, after any line ends; None if none does."""
+        while True:
+            data, at = self._buffer, self._at
+            start = _START.match(data, at)
+            if start:
+                block = data.find(_TERMINATOR, start.end() - 2, at + MAX_HEAD_BYTES) + 4
+                if block < 4 and (found := _HEAD_END.search(data, start.end() - 1, at + MAX_HEAD_BYTES)):
+                    block = found.end()
+                if block >= 4:
+                    length = _LENGTH.search(data, start.end() - 1, block)
+                    return _Frame(start.start(1), block, block + int(length[1])) if length else None
+            elif len(data) - self._behind_line_ends(at) > _NEXT_BYTES:
+                return None
+            if len(data) - at > MAX_HEAD_BYTES or not self._fill(len(data) - at + 1):
+                return None
+
+    def _fill(self, size: int) -> bool:
+        """Has at least `size` bytes behind `_at`, which moves, if they can be had before the end."""
+        missing = self._at + size - len(self._buffer)
+        if missing <= 0 or self._end is not None:
+            return missing <= 0
+        parts: list[bytes | memoryview] = [memoryview(self._buffer)[self._at :]]
+        while missing > 0 and self._end is None:
+            piece = next(self._pieces, None)
+            if piece is None:
+                self._end = "file"
+            elif isinstance(piece, Break):
+                self._end = piece
+            else:
+                parts.append(piece)
+                missing -= len(piece)
+        self._base += self._at
+        self._buffer, self._at = b"".join(parts), 0
+        return missing <= 0
+
+    def _behind_line_ends(self, at: int) -> int:
+        found = _LINE_ENDS.match(self._buffer, at)
+        return found.end() if found else at
+
+    def _is_sound(self, end: int) -> bool:
+        """Whether a record can end at `end`."""
+        if end > len(self._buffer):
+            return False
+        behind = self._behind_line_ends(end)
+        if behind == len(self._buffer) and isinstance(self._end, Break):
+            return self._end.verified
+        terminated = self._buffer.startswith(_TERMINATOR, end)
+        return terminated or behind == len(self._buffer) or self._buffer.startswith(b"WARC/", behind)
+
+    def _damaged(self, frame: _Frame) -> Iterator[Loss]:
+        """A record that does not end where it says it does."""
+        cut = frame.end > len(self._buffer)
+        start, self._at = frame.start, frame.block
+        lost = LostBytes(memoryview(self._buffer)[start : frame.block])
+        yield from self._lose_up_to_next(lost, self._base + start, "its Content-Length leads nowhere", cut)
+
+    def _unframed(self) -> Iterator[Loss]:
+        """No record begins at `_at`."""
+        at = self._behind_line_ends(self._at)
+        self._at = at
+        if at == len(self._buffer) and self._end is not None:
+            if isinstance(self._end, Break):
+                yield lose(self._end.reason, b"", self._base + at, self._end.detail)
+            self._reopen()
+            return
+        head = self._buffer[at : at + _NEXT_BYTES]
+        cut = b"WARC/".startswith(head[:5])
+        detail = "no WARC record where one should begin"
+        if head.startswith(b"filedesc:"):
+            detail = "an ARC file, which is not read"
+        lost = LostBytes(head[:1])
+        self._at += 1
+        yield from self._lose_up_to_next(lost, self._base + at, detail, cut)
+
+    def _lose_up_to_next(self, lost: LostBytes, offset: int, detail: str, cut: bool) -> Iterator[Loss]:
+        """One loss from `offset` on to the next record's first lines; `lost` are its bytes before `_at`.
+
+        Without a next record the loss has the reason of what ends the bytes; a file's end is one if `cut`.
+        """
+        while True:
+            found = _NEXT.search(self._buffer, self._at)
+            ended = self._end is not None
+            stop = found.start() if found else len(self._buffer) - (0 if ended else _NEXT_BYTES)
+            if stop > self._at:
+                lost.add(memoryview(self._buffer)[self._at : stop])
+                self._at = stop
+            if found or ended:
+                break
+            self._fill(len(self._buffer) - self._at + 1)
+        reason = "corrupt"
+        if not found and isinstance(self._end, Break):
+            reason, detail = self._end.reason, self._end.detail
+        elif not found and cut:
+            reason, detail = "truncated", "the file ends inside a record"
+        if not self._told:
+            yield lose(reason, lost, offset, detail)
+        self._told = False
+        if not found:
+            self._reopen()
+
+    def _pass_over(self, frame: _Frame, wanted: bool) -> Iterator[Loss]:
+        """A record that is not wanted, or is too large to be held."""
+        offset, left, lost = self._base + frame.start, frame.end - frame.start, LostBytes()
+        self._at = frame.start
+        while left and self._fill(1):
+            taken = min(left, len(self._buffer) - self._at)
+            lost.add(memoryview(self._buffer)[self._at : self._at + taken])
+            self._at += taken
+            left -= taken
+        self._fill(_BEHIND_BYTES)
+        if left or not self._is_sound(self._at):
+            yield from self._lose_up_to_next(lost, offset, "its Content-Length leads nowhere", left > 0)
+        elif wanted:
+            yield self._too_large(lost, frame, offset)
+
+    def _too_large(self, lost: LostBytes, frame: _Frame, offset: int) -> Loss:
+        size = frame.end - frame.block
+        return lose("too_large", lost, offset, "block of a record", size, self._max_block_bytes)
+
+    def _reopen(self) -> None:
+        """Goes on behind a break; what comes up to the next record belongs to the loss of the break."""
+        self.done = self._end == "file"
+        self._base += len(self._buffer)
+        self._buffer, self._at, self._end, self._told = b"", 0, None, True
