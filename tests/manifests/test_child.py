@@ -8,13 +8,16 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gristmill.manifests import child as child_module
 from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild, shared_child
-from gristmill.manifests.child_main import ANSWER, OK
+from gristmill.manifests.child_main import ANSWER, OK, REQUEST
 from gristmill.manifests.child_pipe import BrokenFrameError, Frames
 from gristmill.manifests.errors import GristmillError
 
@@ -88,6 +91,32 @@ def test_the_clock_is_each_record_s_own() -> None:
     limits = ChildLimits(max_seconds_per_record=0.5)
     with KillableChild(f"{TARGETS}:slow", limits=limits) as child:
         assert _kinds(child.call_many([b"0.2"] * 6 + [b"30"] + [b"0.2"])) == ["ok"] * 6 + ["timeout", "ok"]
+
+
+def test_the_clock_waits_for_the_bytes_of_a_record() -> None:
+    """A peer that takes a second to read a payload, with half a second for the record itself."""
+    requests, answers = os.pipe(), os.pipe()
+    payload = bytes(2 << 20)
+
+    def read_slowly() -> None:
+        missing = REQUEST.size + len(payload)
+        while missing and (chunk := os.read(requests[0], 1 << 16)):
+            missing -= len(chunk)
+            time.sleep(0.03)
+        os.write(answers[1], ANSWER.pack(OK, 2) + b"ok")
+
+    os.set_blocking(requests[1], False)
+    peer = threading.Thread(target=read_slowly)
+    peer.start()
+    running = SimpleNamespace(to_child=requests[1], from_child=answers[0], frames=Frames(100))
+    found: list[bytes | ChildFailure] = []
+    failure = child_module._exchange(cast(Any, running), [payload], found, ChildLimits(0.5))
+    os.close(requests[1])
+    peer.join()
+    for fd in (requests[0], *answers):
+        os.close(fd)
+    assert failure is None
+    assert found == [b"ok"]
 
 
 def test_memory_is_not_spent_by_earlier_records(child: KillableChild) -> None:

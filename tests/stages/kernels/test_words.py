@@ -32,7 +32,13 @@ def _counted(texts: list[str | None]) -> list[tuple[dict[str, int], set[str]]]:
 
 @given(st.lists(TEXTS, max_size=5))
 @example(["end.Next e.g. 3.14 1,000 a,b don't 'tis os.path x.\u0301y", "a\u0301.b 中.a ...a.b…… # ## #\u0301#"])
-@example(["a'b'c 'a a' a''b 1'a a'1 a\u0301'\u0301b a'\u0301b 中'a a'中 x.'y _'a a'.b", "that's TO'be"])
+@example(
+    [
+        "a'b'c 'a a' a''b 1'a a'1 a\u0301'\u0301b a'\u0301b 中'a a'中 x.'y _'a a'.b",
+        "that's TO'be",
+        "a\u0301'b a\u0301,2 a\u0301.B",
+    ]
+)
 @example(["- a\r\n\r\n•b...\n. ..\nx... \n…\n", "\r", "\n\r\n", " ", "x\x85"])
 @settings(max_examples=400)
 def test_kernel_equals_its_twin(texts: list[str]) -> None:
