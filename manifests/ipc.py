@@ -64,8 +64,8 @@ class IpcShards:
     def _flush_batch(self) -> None:
         if not self._pending:
             return
-        # A copy even of one slice: written as it is, it may drag the rest of its buffers along.
-        whole = pa.concat_batches(self._pending)
+        # Even one slice is made anew: written as it is, it may drag the rest of its buffers along.
+        whole = _compact(self._pending[0]) if len(self._pending) == 1 else pa.concat_batches(self._pending)
         file = self._file or self._open()
         chunks, block = aligned_batch(whole, file.bytes)
         for chunk in chunks:
@@ -93,6 +93,29 @@ class IpcShards:
         self._file_rows = self._file_bytes = 0
 
 
+def _compact(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of a slice in buffers of their own. Ids whose buffer is theirs alone stay: of a long document's, a
+    copy would be the peak of a worker's memory."""
+    return pa.RecordBatch.from_arrays([_compact_column(c) for c in batch.columns], schema=batch.schema)
+
+
+def _copied(column: pa.Array) -> pa.Array:
+    return pa.concat_arrays([column, column.slice(0, 0)])  # one array alone would be given back as it is
+
+
+def _compact_column(column: pa.Array) -> pa.Array:
+    kind = column.type
+    if not (pa.types.is_large_list(kind) and pa.types.is_primitive(kind.value_type)) or column.null_count:
+        return _copied(column)
+    values = column.flatten()
+    buffer = values.buffers()[1]
+    whole = buffer is not None and buffer.size == len(values) * kind.value_type.bit_width // 8
+    if values.null_count or values.offset or not whole:
+        return _copied(column)
+    lengths = column.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+    return pa.LargeListArray.from_arrays(pa.array(np.concatenate(([0], np.cumsum(lengths)))), values, type=kind)
+
+
 def row_bytes(batch: pa.RecordBatch) -> Ints:
     """Bytes of the values of each row, nested ones and 4 for each offset included, at least 1: int64[n]."""
     return sum((_value_bytes(c) for c in batch.columns), np.ones(batch.num_rows, dtype=np.int64))
@@ -106,6 +129,10 @@ def _value_bytes(array: pa.Array) -> Ints:
     if pa.types.is_struct(kind):
         return sum((_value_bytes(f) for f in array.flatten()), np.zeros(len(array), dtype=np.int64))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        item = _fixed_bytes(kind.value_type)
+        if item is not None:  # ids: 50 million of a long document would take 800 MB to add up one by one
+            lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            return lengths.astype(np.int64) * item + 4
         inside = np.concatenate(([0], np.cumsum(_value_bytes(array.flatten()))))
         lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         ends = np.cumsum(lengths)

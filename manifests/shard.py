@@ -129,8 +129,12 @@ def read_shard(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.
                 table = file.read_row_group(
                     group, columns=None if columns is None else list(columns), use_threads=False
                 )
-                yield from table.combine_chunks().to_batches()
+                batches = table.combine_chunks().to_batches()
                 del table
+                if sum(b.nbytes for b in batches) > ROW_GROUP_BYTES:
+                    pa.default_memory_pool().release_unused()  # the decoded pages of one long row
+                while batches:
+                    yield batches.pop(0)
     except (pa.ArrowException, OSError, EOFError) as error:
         raise VerifyError(
             "shard cannot be read",

@@ -144,8 +144,7 @@ class Account:
             }
             cell = (step, fate.verdict, fate.reason)
             if self._reservoir.admits(cell, int(ranks[at])):
-                text = batch.column("text")[at].as_py() or ""
-                self._sample(cell, int(ranks[at]), entry, text)
+                self._sample(cell, int(ranks[at]), entry, text_head(batch, at))
             entry["keeper"] = keepers[number] if keepers else None
             entry["file"] = rows.file(fate.row)
             entry["detail"] = fate.detail
@@ -204,10 +203,10 @@ class Account:
         ranks = priorities(batch.column("content_hash"), self.spec.seed, "samples")
         for at in np.argsort(ranks, kind="stable")[:20].tolist():
             if self._reservoir.admits(cell, int(ranks[at])):
-                row = batch.slice(at, 1).select(["id", "url", "source", "text"]).to_pylist()[0]
-                text = row.pop("text") or ""
-                more = {"chars": len(text), "row": int(ordinals[at]), "value": None, "limit": None}
-                self._sample(cell, int(ranks[at]), {**row, **more}, text)
+                row = batch.slice(at, 1).select(["id", "url", "source"]).to_pylist()[0]
+                chars = int(count_chars(batch.slice(at, 1))[0])
+                more = {"chars": chars, "row": int(ordinals[at]), "value": None, "limit": None}
+                self._sample(cell, int(ranks[at]), {**row, **more}, text_head(batch, at))
 
     def close(self, where: str) -> StepTallies:
         """Write ledger, measures and samples; balance the books (VerifyError when they do not)."""
@@ -221,6 +220,15 @@ class Account:
             self._writer.add(file, "samples", "samples.jsonl", len(samples))
         check_balance(self.tallies, where)
         return self.tallies
+
+
+def text_head(batch: pa.RecordBatch, row: int) -> str:
+    """The first characters of a text, without making a Python string of a long one."""
+    value = batch.column("text")[row]
+    if not value.is_valid:
+        return ""
+    utf8 = value.as_buffer().slice(0, min(value.as_buffer().size, 4 * TEXT_CHARS)).to_pybytes()
+    return utf8.decode("utf-8", "ignore")[:TEXT_CHARS]
 
 
 def rows_by_source(batch: pa.RecordBatch) -> list[tuple[str, Ints]]:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import ObjectStore, Receipt
 
@@ -51,4 +53,8 @@ def run_task(store: ObjectStore, task: Task) -> Receipt:
     if found is not None:
         return found
     run: Callable[[Task, ObjectStore], Receipt] = importlib.import_module(KINDS[task.kind]).run
-    return run(task, store)
+    try:
+        return run(task, store)
+    finally:
+        # Arrow's pool keeps what it frees: 580 MB after one record of 200 MB, under every later task.
+        pa.default_memory_pool().release_unused()

@@ -49,8 +49,8 @@ class _Tokenise:
         self.stats = Stats()
         self.rows = 0
 
-    def batch(self, batch: pa.RecordBatch, first: int) -> None:
-        """Account for, tokenise and write one batch."""
+    def encode(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """Account for and tokenise one batch, whose first row is row `first` of the shard."""
         rows = Rows(np.arange(first, first + batch.num_rows, dtype=np.int64))
         if self.payload["origin"]:
             self.account.read(self.payload["steps"][0], batch)
@@ -66,8 +66,9 @@ class _Tokenise:
         cut[stay] = done.media_missing
         self._trace(batch, rows, fates, cut)
         placed = seen if len(done.kept) == seen.num_rows else seen.take(pa.array(done.kept))
-        self._write(done.batch, placed)
+        self._count(done.batch, placed)
         self.account.kept(placed, rows.ordinals[stay[done.kept]])
+        return done.batch
 
     def _hold_out(self, batch: pa.RecordBatch, fates: dict[int, Fate]) -> npt.NDArray[np.bool_]:
         holdout = self.payload["holdout"]
@@ -95,14 +96,11 @@ class _Tokenise:
         trace = StepTrace(everything, kept, chars, chars - cut, {"media_missing": cut}, {}, batch)
         self.account.step(self.step, trace, [fates[r] for r in sorted(fates)], (), rows)
 
-    def _write(self, tokens: pa.RecordBatch, documents: pa.RecordBatch) -> None:
-        if not tokens.num_rows:
-            return
+    def _count(self, tokens: pa.RecordBatch, documents: pa.RecordBatch) -> None:
         lengths = tokens.column("n_tokens").to_numpy()
         for source, at in rows_by_source(documents):
             self.account.tally(self.step, source).tokens += int(lengths[at].sum())
         self.stats.add(documents)
-        self.shards.write(tokens)
         self.rows += tokens.num_rows
 
     def finish(self, where: str) -> dict[str, Any]:
@@ -135,9 +133,12 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     try:
         state = _Tokenise(payload, writer, tokenizer)
         first = 0
-        for batch in read_shard(Path(payload["shard"])):
-            state.batch(batch, first)
+        batches = read_shard(Path(payload["shard"]))
+        while (batch := next(batches, None)) is not None:
+            tokens = state.encode(batch, first)
             first += batch.num_rows
+            del batch  # a long text goes before its ids are written: together they would be the peak
+            state.shards.write(tokens)
         return writer.commit(state.finish(task.label))
     except BaseException:
         writer.abandon()

@@ -41,7 +41,7 @@ print(1, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 RECIPE = """\
 name: long
-tokenizer: bytes
+tokenizer: deepseek
 datasets:
   d:
     read: {jsonl: "*.jsonl"}
