@@ -101,6 +101,7 @@ class ParquetShards:
             "use_dictionary": [c for c in _DICTIONARY_COLUMNS if c in names],
             "write_statistics": [c for c in names if c in ("id", "source")],
             "write_page_checksum": True,
+            "data_page_version": "2.0",  # 1.0 copies a page before it compresses it: a long row once more
         }
         self._parquet = pq.ParquetWriter(pa.PythonFile(self._file, mode="w"), self._schema, **options)
         return self._parquet
