@@ -1,0 +1,212 @@
+"""Whether an output is what its documents say, down to the byte.
+
+`verify` takes the folder that a run wrote (`run.json`, a folder for each dataset, `objects/`) or the folder of one
+dataset. It never raises on damage: whatever is wrong is a Fault. Covered, byte for byte: `run.json`, each
+`manifest.json`, each `objects/*/receipt.json`, and every file that they name. What a killed attempt left (temporary
+names, files of an object that no receipt names) is no fault, since no reader opens it; a file in a
+dataset's folder that the manifest does not name is one, since a glob would find it.
+
+A dataset of the run without a folder is `pending`, not a fault: the run has not got that far.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.canonical import key_of
+from gristmill.manifests.commit import OBJECTS, RECEIPT, TMP_PREFIX, FileEntry
+from gristmill.manifests.errors import InputError
+from gristmill.manifests.manifest import MANIFEST, RUN, file_entries
+from gristmill.manifests.manifest_model import ManifestModel, ReceiptModel, RunModel
+from gristmill.manifests.verify_books import Dataset, books_faults
+from gristmill.manifests.verify_documents import load_document
+from gristmill.manifests.verify_files import (
+    Fault,
+    Named,
+    Progress,
+    hash_files,
+    is_inside,
+    name_files,
+)
+
+FAULT_KINDS = {
+    "missing": "a file that is named is not there",
+    "size": "a file is shorter or longer than is written",
+    "digest": "bytes of a file changed",
+    "seal": "bytes of a JSON document changed",
+    "format": "a JSON document is not of the shape that this version knows",
+    "path": "a document names a path outside its folder",
+    "unnamed": "a dataset's folder holds a file that its manifest does not name",
+    "unreadable": "a file cannot be read",
+    "rows": "a file holds another number of rows than is written",
+    "books": "the counts of a manifest do not balance",
+    "ledger": "the ledger and the tallies disagree",
+    "schema": "a shard has another schema, or values that its types forbid",
+    "id": "an id is malformed or stands twice",
+    "both_sides": "a record is kept and also in the ledger of the same dataset",
+    "content_hash": "a text or medium does not have the hash that stands beside it",
+    "media": "the places of media in a text are not as many as its media",
+    "row": "a trainer row breaks a rule of its schema",
+}
+"""The closed list of kinds; those from `schema` on are found by a deep verification only."""
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """`ok` when there is no fault. `checked` counts files whose every byte was read, `bytes` their bytes.
+
+    `datasets` were found and looked at; `pending` are named by the run and not made yet.
+    """
+
+    ok: bool
+    checked: int
+    faults: list[Fault]
+    bytes: int
+    datasets: list[str]
+    pending: list[str]
+    deep: bool
+
+
+@dataclass
+class _State:
+    """What one verification gathers."""
+
+    root: Path
+    faults: list[Fault] = field(default_factory=list[Fault])
+    named: list[Named] = field(default_factory=list[Named])
+    datasets: list[Dataset] = field(default_factory=list[Dataset])
+    pending: list[str] = field(default_factory=list[str])
+    documents: int = 0
+    document_bytes: int = 0
+
+    def document(self, path: Path, shown: str, model: type[Any]) -> dict[str, Any] | None:
+        """A sound JSON document; else None, and a fault."""
+        loaded = load_document(path, shown, model)
+        if isinstance(loaded, Fault):
+            self.faults.append(loaded)
+            return None
+        self.documents += 1
+        self.document_bytes += loaded.bytes
+        return loaded.value
+
+    def entries(self, folder: Path, shown: str, entries: Iterator[FileEntry]) -> list[Named]:
+        """Take up the files that a document names."""
+        named, faults = name_files(folder, shown, entries)
+        self.named.extend(named)
+        self.faults.extend(faults)
+        return named
+
+
+def verify(out: Path, deep: bool = False, progress: Progress | None = None) -> VerifyReport:
+    """Verify an output or a dataset; with `deep` also what stands inside the shards.
+
+    Raises InputError when `out` is neither, and nothing on damage. `progress` hears of hashing alone.
+    """
+    state = _State(out)
+    if (out / RUN).exists() or (out / OBJECTS).is_dir():
+        _take_run(state)
+    elif (out / MANIFEST).exists():
+        _take_dataset(state, out, "")
+    else:
+        raise InputError(
+            "neither an output nor a dataset",
+            where=str(out),
+            remedy=f"give a folder that holds {RUN} or {MANIFEST}",
+        )
+    hashed = hash_files(state.named, progress)
+    state.faults.extend(hashed.faults)
+    for dataset in state.datasets:
+        state.faults.extend(books_faults(dataset, hashed.whole))
+    if deep:
+        from gristmill.manifests.verify_deep import deep_faults
+
+        for dataset in state.datasets:
+            state.faults.extend(deep_faults(dataset, hashed.whole))
+    return VerifyReport(
+        ok=not state.faults,
+        checked=state.documents + hashed.files,
+        faults=sorted(state.faults, key=lambda f: (f.path, f.kind, f.detail)),
+        bytes=state.document_bytes + hashed.bytes,
+        datasets=[d.shown or d.manifest["name"] for d in state.datasets],
+        pending=state.pending,
+        deep=deep,
+    )
+
+
+def _take_run(state: _State) -> None:
+    run = state.document(state.root / RUN, RUN, RunModel)
+    _take_receipts(state)
+    names = [name for name in run["datasets"] if is_inside(name)] if run else []
+    for name in dict.fromkeys([*names, *_other_datasets(state, names)]):
+        if (state.root / name).is_dir():
+            _take_dataset(state, state.root / name, name)
+        else:
+            state.pending.append(name)
+
+
+def _other_datasets(state: _State, names: list[str]) -> list[str]:
+    """Datasets of earlier recipes, which `run.json` does not name any more."""
+    found = sorted(_folders(state, state.root))
+    return [name for name in found if name not in names and (state.root / name / MANIFEST).is_file()]
+
+
+def _folders(state: _State, folder: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(folder) if entry.is_dir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        state.faults.append(Fault(folder.name, "unreadable", f"{error.strerror}"))
+        return []
+
+
+def _take_receipts(state: _State) -> None:
+    for key in sorted(_folders(state, state.root / OBJECTS)):
+        folder, shown = state.root / OBJECTS / key, f"{OBJECTS}/{key}"
+        if not (folder / RECEIPT).exists():
+            continue
+        receipt = state.document(folder / RECEIPT, f"{shown}/{RECEIPT}", ReceiptModel)
+        if receipt is None:
+            continue
+        if not receipt["key"] == key == key_of(receipt["what"]):
+            state.faults.append(Fault(f"{shown}/{RECEIPT}", "format", f"the receipt of {receipt['key']}"))
+        state.entries(folder, shown, (FileEntry.from_json(f) for f in receipt["files"]))
+
+
+def _take_dataset(state: _State, folder: Path, shown: str) -> None:
+    prefix = f"{shown}/" if shown else ""
+    present = _present_files(state, folder)
+    if shown and not (folder / MANIFEST).exists() and not present:
+        state.pending.append(shown)
+        return
+    manifest = state.document(folder / MANIFEST, f"{prefix}{MANIFEST}", ManifestModel)
+    if manifest is None:
+        return
+    if shown and manifest["name"] != shown:
+        state.faults.append(Fault(f"{prefix}{MANIFEST}", "format", f"the manifest of {manifest['name']}"))
+    files = state.entries(folder, shown, file_entries(manifest))
+    named = {n.entry.path for n in files} | {MANIFEST}
+    for path in sorted(present - named):
+        state.faults.append(Fault(f"{prefix}{path}", "unnamed", FAULT_KINDS["unnamed"]))
+    state.datasets.append(Dataset(folder, shown, manifest, files))
+    if shown and (state.root / OBJECTS).is_dir():
+        for key in manifest["objects"]:
+            if not (state.root / OBJECTS / key / RECEIPT).exists():
+                name = f"{OBJECTS}/{key}/{RECEIPT}"
+                state.faults.append(Fault(name, "missing", f"the dataset {shown} stands on it"))
+
+
+def _present_files(state: _State, folder: Path) -> set[str]:
+    """Files in a dataset's folder, as a glob would find them."""
+
+    def unreadable(error: OSError) -> None:
+        state.faults.append(Fault(str(error.filename), "unreadable", f"{error.strerror}"))
+
+    found: set[str] = set()
+    for place, _, names in os.walk(folder, onerror=unreadable):
+        for name in names:
+            if not name.startswith(TMP_PREFIX):
+                found.add((Path(place) / name).relative_to(folder).as_posix())
+    return found
