@@ -1,0 +1,92 @@
+"""`gristmill show`: the records of a dataset that a person would look at first."""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.errors import EXIT_DONE, UsageError
+from gristmill.pipeline.cli.output import emit_json, print_line
+
+HELP = """show records of a dataset
+
+Prints samples: for each step, verdict and reason a few records, chosen by content and seed. The text is what
+the step saw, cut to --chars; control characters are shown as escapes.
+
+for instance:
+  gristmill show out web
+  gristmill show out web --verdict drop --step gopher_quality
+  gristmill show out/web --reason too_short --limit 20 --json"""
+
+VERDICTS = ("keep", "drop", "quarantine")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `show`."""
+    parser.add_argument("dir", metavar="DIR", type=Path, help="an output, or a dataset in it")
+    parser.add_argument("dataset", metavar="DATASET", nargs="?", help="a dataset of the output (default: all)")
+    parser.add_argument("--step", metavar="S", help="only records that this step judged")
+    parser.add_argument("--reason", metavar="R", help="only records that went for this reason")
+    parser.add_argument("--verdict", choices=VERDICTS, help="only records with this verdict")
+    parser.add_argument("--limit", type=int, default=3, metavar="N", help="records of each reason (3)")
+    parser.add_argument("--chars", type=int, default=400, metavar="N", help="characters of each text (400)")
+    parser.add_argument("--json", action="store_true", help="one JSON object, texts in full sample length")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the samples."""
+    from gristmill.manifests.find import places
+
+    if args.limit < 0 or args.chars < 0:
+        raise UsageError("negative", "gristmill show", min(args.limit, args.chars), "give 0 or more")
+    found = places(args.dir)
+    if args.dataset is not None:
+        from gristmill.pipeline.suggest import did_you_mean
+
+        names = [place.name for place in found]
+        found = [place for place in found if place.name == args.dataset]
+        if not found:
+            raise UsageError("no such dataset", str(args.dir), args.dataset, did_you_mean(args.dataset, names))
+    samples: list[dict[str, Any]] = []
+    for place in found:
+        samples += choose([{"dataset": place.name, **s} for s in place.samples()], args)
+    if args.json:
+        emit_json({"samples": samples})
+    else:
+        _print(samples, args.chars)
+    return EXIT_DONE
+
+
+def choose(samples: Iterable[dict[str, Any]], args: argparse.Namespace) -> list[dict[str, Any]]:
+    """The samples asked for, `limit` of each step, verdict and reason."""
+    chosen: list[dict[str, Any]] = []
+    count: Counter[tuple[str, str, str]] = Counter()
+    for sample in samples:
+        cell = (sample["step"], sample["verdict"], sample["reason"])
+        asked = zip((args.step, args.verdict, args.reason), cell, strict=True)
+        if all(want is None or want == have for want, have in asked) and count[cell] < args.limit:
+            count[cell] += 1
+            chosen.append(sample)
+    return chosen
+
+
+def _print(samples: Iterable[Mapping[str, Any]], chars: int) -> None:
+    for sample in samples:
+        reason = f" {sample['reason']}" if sample["reason"] else ""
+        print_line(f"{sample['dataset']}.{sample['step']}: {sample['verdict']}{reason}{_value(sample)}")
+        print_line(f"  id {sample['id']}  {sample.get('url') or ''}".rstrip())
+        text = sample.get("text") or ""
+        for line in text[:chars].split("\n"):
+            print_line(f"  | {line}")
+        more = max(sample.get("chars") or 0, len(text)) - len(text[:chars])
+        if more > 0:
+            print_line(f"  | ... {more} characters more")
+        print_line()
+
+
+def _value(sample: Mapping[str, Any]) -> str:
+    if sample.get("value") is None:
+        return ""
+    limit = f", limit {sample['limit']:g}" if sample.get("limit") is not None else ""
+    return f" (measured {sample['value']:g}{limit})"

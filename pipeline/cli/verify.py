@@ -1,0 +1,96 @@
+"""`gristmill verify`: whether an output is what its manifests say. Exits 0 sound, 3 no output, 4 faults."""
+
+import argparse
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gristmill.manifests.errors import EXIT_DONE, EXIT_VERIFY
+from gristmill.pipeline.cli.output import emit_json, print_line, say
+
+if TYPE_CHECKING:
+    from gristmill.manifests.verify import VerifyReport
+    from gristmill.manifests.verify_files import Progress
+
+HELP = """check every byte that a run's manifests name
+
+Reads run.json, each manifest, each receipt and every file that they name, compares sizes and digests,
+and balances the books: records between steps, ledgers against counts. One flipped byte is a fault and gives exit
+code 4. --deep also looks into the shards: schemas, ids, hashes of texts, trainer rows.
+
+for instance:
+  gristmill verify out
+  gristmill verify out/train_8k --deep
+  gristmill verify out --json"""
+
+FAULTS_SHOWN = 50
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `verify`."""
+    parser.add_argument("dir", metavar="DIR", type=Path, help="an output, or a dataset in it")
+    parser.add_argument("--deep", action="store_true", help="also check what stands inside the shards")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Verify and report."""
+    from gristmill.manifests.verify import verify
+
+    with _progress(args.quiet) as progress:
+        report = verify(args.dir, args.deep, progress)
+    if args.json:
+        emit_json(report)
+    else:
+        _print(args.dir, report)
+    return EXIT_DONE if report.ok else EXIT_VERIFY
+
+
+def _print(out: Path, report: "VerifyReport") -> None:
+    for fault in report.faults[:FAULTS_SHOWN]:
+        print_line(f"{fault.path}: {fault.kind}: {fault.detail}")
+    if len(report.faults) > FAULTS_SHOWN:
+        print_line(f"... and {len(report.faults) - FAULTS_SHOWN} more; --json lists all")
+    if report.pending:
+        print_line(f"not made yet: {', '.join(report.pending)}")
+    depth = "every byte and what stands in the shards" if report.deep else "every byte"
+    checked = f"{report.checked} files, {report.bytes / 1e6:.1f} MB, {depth}"
+    if report.ok:
+        print_line(f"{out}: sound: {len(report.datasets)} datasets, {checked}")
+    else:
+        print_line(f"{out}: NOT SOUND: {len(report.faults)} faults in {checked}")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Generator["Progress | None"]:
+    """A bar on a terminal; elsewhere one line for work that takes long."""
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class _Lines:
+    """Says how far it is each time that another tenth is done, of what takes more than a moment."""
+
+    def __init__(self) -> None:
+        self._tenths = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        tenths = 10 * done // total if total else 0
+        if self._tenths < tenths < 10 and total > 1 << 30:
+            say(f"verify: {done / 1e9:.1f} of {total / 1e9:.1f} GB")
+        self._tenths = max(self._tenths, tenths)
