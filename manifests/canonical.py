@@ -36,10 +36,17 @@ def document_digest(document: Mapping[str, Any]) -> str:
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with its `digest` set."""
-    return {**document, "digest": document_digest(document)}
+    """The document with its `digest` set, and one of its own in `volatile` where there is that part.
+
+    So every byte is covered, while `digest` stays the same for the same work.
+    """
+    out = {**document, "digest": document_digest(document)}
+    if VOLATILE in document:
+        volatile = {k: v for k, v in document[VOLATILE].items() if k != "digest"}
+        out[VOLATILE] = {**volatile, "digest": digest_bytes(canonical_json(volatile))}
+    return out
 
 
 def is_sealed(document: Mapping[str, Any]) -> bool:
-    """Whether `digest` is there and right."""
+    """Whether `digest` is there and right; that of `volatile` is the matter of `verify`."""
     return document.get("digest") == document_digest(document)

@@ -7,8 +7,9 @@ but `volatile` (times, host, engine). Fields:
   "rows": Arrow IPC of trainer rows), `recipe` {name, digest}, `seed`;
 * `sample` (fraction of a `--sample` run, else null) and `until` (step at which a partial run stopped, else null);
 * `origin` and `inputs` (the frozen listing: rel, bytes, digest) or `upstream` (datasets with their digests);
-* `steps`: in order, each with `step`, `stage`, `version`, `params`, `rules`, `reasons`, the totals of its tally
-  (`records_in + derived = kept + dropped + quarantined`) and `sources`, the tally of each source;
+* `steps`: in order, each with `step`, `stage`, `version`, `params`, `rules`, `vocabulary` (reasons that are no
+  rule's), the totals of its tally (`records_in + derived = kept + dropped + quarantined`) and `sources`, the tally of
+  each source;
 * `shards`, `media_shards`, `ledger`, `measures`, `samples`, `stats`, `tokenised`: lists of files with `path`
   (relative to the manifest), `role`, `rows`, `bytes`, `digest`; nothing else in the folder counts;
 * `totals` {records, tokens, rows, chars}, `licenses` {licence: records}, `facts` of the kind (rows: context,
@@ -18,6 +19,7 @@ but `volatile` (times, host, engine). Fields:
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -32,6 +34,7 @@ FORMAT = "gristmill-manifest"
 RUN_FORMAT = "gristmill-run"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+_NAME = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII)
 RUN = "run.json"
 FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "samples", "stats", "tokenised")
 
@@ -77,8 +80,12 @@ def write_run(out: Path, run: Mapping[str, Any]) -> None:
 
 
 def read_run(out: Path) -> dict[str, Any]:
-    """`run.json` of an output. InputError when there is none."""
-    return _read(out / RUN, RUN_FORMAT, "give the folder that --out named")
+    """`run.json` of an output. InputError when there is none, VerifyError when a dataset's name is not one."""
+    run = _read(out / RUN, RUN_FORMAT, "give the folder that --out named")
+    for name in run["datasets"]:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise VerifyError("not a dataset's name", where=str(out / RUN), value=name, remedy="run again")
+    return run
 
 
 def published(out: Path) -> Iterator[tuple[str, Manifest]]:

@@ -160,6 +160,36 @@ def _drops_digest(ranges: list[list[Any]], base: int) -> str:
     return DIGEST_PREFIX + hasher.hexdigest()
 
 
+REPEATED_IDS = {"stage": "repeated_ids", "params": {}, "fingerprint": {"stage": "repeated_ids", "version": 1}}
+
+
+def distinct_shards(ctx: Context, built: Built) -> list[ShardRef]:
+    """The shards of all upstream datasets, those anew in which an id stands that another record bears too.
+
+    Datasets that were read apart may hold records with one key (two crawls of a page), or the same record twice
+    (by two ways from one dataset); joined, each has an id of its own.
+    """
+    shards = [s for upstream in built.upstream for s in upstream.shards]
+    if len(built.upstream) < 2:
+        return shards
+    label = f"{built.spec.name}.from ids"
+    reduced = exchange_shards(ctx, label, REPEATED_IDS, shards, "documents")
+    drops = drops_by_shard(ctx, reduced, len(shards))
+    repeated = [i for i, mine in enumerate(drops) if mine.ranges]
+    tasks = [
+        make_task(
+            "rename",
+            {"input": shards[i].entry.digest, "drops": drops[i].digest},
+            {"shard": str(shards[i].path), "drops": drops[i].ranges, "base": drops[i].base},
+            f"{label} {n + 1}/{len(repeated)}",
+            shards[i].entry.bytes,
+        )
+        for n, i in enumerate(repeated)
+    ]
+    renamed = dict(zip(repeated, (ctx.refs(r, "data") for r in ctx.map(tasks)), strict=True))
+    return [ref for i, shard in enumerate(shards) for ref in renamed.get(i, [shard])]
+
+
 def step_for_exchange(step: LoadedStep) -> dict[str, Any]:
     """What `exchange_shards` needs of a step; its label stays out, since it does not change the verdicts."""
     fingerprint = step.fingerprint()["stage"]

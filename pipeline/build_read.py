@@ -6,6 +6,7 @@ from typing import Any
 
 from gristmill.manifests.commit import Receipt
 from gristmill.pipeline.build import (
+    REPEATED_IDS,
     Built,
     Context,
     ShardDrops,
@@ -22,12 +23,11 @@ from gristmill.pipeline.splits import Split, make_splits
 from gristmill.pipeline.task import Task, make_task
 
 READ_VERSION = 1
-_REPEATED = {"stage": "repeated_ids", "params": {}, "fingerprint": {"stage": "repeated_ids", "version": 1}}
 
 
 def list_inputs(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
     """The frozen listing of an origin. Raises InputError when a glob matches nothing."""
-    selection = sources.selection(origin.source)
+    selection = sources.selection(origin.source, origin.options)
     cache = ctx.store.root / "inputs.json" if ctx.store.root.is_dir() else None
     found: dict[str, InputFile] = {}
     with cached_digests(cache) as digests:
@@ -89,7 +89,7 @@ def _fix_repeated(ctx: Context, built: Built, receipts: list[Receipt]) -> list[R
     """Receipts of the splits with those replaced in which a key came again."""
     keys = [ref for r in receipts for ref in ctx.refs(r, "idkeys")]
     label = f"{built.spec.name}.read ids"
-    reduced = exchange_shards(ctx, label, _REPEATED, keys, "idkeys")
+    reduced = exchange_shards(ctx, label, REPEATED_IDS, keys, "idkeys")
     drops = drops_by_shard(ctx, reduced, len(keys))
     repeated = [i for i, mine in enumerate(drops) if mine.ranges]
     tasks = [

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import ObjectStore, Receipt
-from gristmill.manifests.manifest import Manifest
+from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
+from gristmill.manifests.manifest import Manifest, entries_to_json
+from gristmill.manifests.samples import merge_samples, samples_to_bytes
 from gristmill.manifests.tally import Tally, check_balance
 from gristmill.pipeline.build import Built, Context, ShardRef
 from gristmill.pipeline.phases import LoadedStep
@@ -22,7 +23,9 @@ from gristmill.pipeline.publish import (
     built_tallies,
     describe_step,
     origin_step,
+    read_samples,
     step_entries,
+    upstream_digests,
     work_seconds,
     write_content,
 )
@@ -135,9 +138,20 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
         objects=[*(r.key for r in built.receipts), *built.facts["keys"]],
         facts={name: built.facts[name] for name in ("context", "tokenizer", "packing")},
         tokenised=publisher.links("tokenised", tokenised),
+        upstream=upstream_digests(out, built),
         seconds=work_seconds(built.receipts),
     )
     return write_content(publisher, content, shared, engine)
+
+
+def _holdout_samples(publisher: Publisher, held: Sequence[Receipt], store: ObjectStore) -> FileEntry:
+    """What emits dropped as held out is what the holdout keeps."""
+    parts = [
+        [s | {"step": HOLDOUT, "verdict": "keep", "reason": ""} for s in samples if s["reason"] == HOLDOUT]
+        for samples in read_samples(held, store)
+    ]
+    merged = merge_samples(parts)
+    return publisher.write("samples", "samples", "jsonl", len(merged), samples_to_bytes(merged))
 
 
 def publish_holdout(
@@ -162,9 +176,9 @@ def publish_holdout(
         name=HOLDOUT,
         kind="documents",
         inputs=[],
-        steps=step_entries([{**step, "rules": [], "reasons": []}], {"holdout": by_source}),
+        steps=step_entries([{**step, "rules": [], "vocabulary": []}], {"holdout": by_source}),
         shards=publisher.links("data", refs),
-        account={"ledger": [], "measures": [], "samples": []},
+        account={"ledger": [], "measures": [], "samples": entries_to_json([_holdout_samples(publisher, held, store)])},
         stats=merge_stats([r.facts["heldout"]["stats"] for r in held]),
         totals={"records": sum(r.entry.rows for r in refs)},
         objects=[r.key for r in held],

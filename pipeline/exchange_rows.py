@@ -5,17 +5,11 @@ addr) as unsigned bytes; the partition of a key is its first four bytes scaled t
 partitions are ranges of the key and a key never spans two of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-
-from gristmill.manifests.errors import GristmillError
-from gristmill.stages import catalogue
-from gristmill.stages.protocol import Exchange
 
 ROWS_A_PARTITION = 1 << 20
 MAX_PARTITIONS = 1024
@@ -25,18 +19,6 @@ MERGE_ROWS_A_RUN = 1 << 14
 def partitions_for(rows: int) -> int:
     """Partitions of an exchange of so many rows: about a million rows each, from the plan alone."""
     return min(MAX_PARTITIONS, max(1, -(-rows // ROWS_A_PARTITION)))
-
-
-def load_exchange(spec: Mapping[str, Any], base_dir: str) -> Exchange:
-    """The exchange that a payload describes. Raises GristmillError when the stage has another shape."""
-    if spec["stage"] == "repeated_ids":
-        from gristmill.pipeline.repeated_ids import RepeatedIds
-
-        return RepeatedIds()
-    stage = catalogue.load(spec["stage"], spec["params"], Path(base_dir))
-    if not isinstance(stage, Exchange):
-        raise GristmillError("not an exchange", value=spec["stage"])
-    return stage
 
 
 def fixed_bytes(column: pa.ChunkedArray | pa.FixedSizeBinaryArray) -> npt.NDArray[np.uint8]:

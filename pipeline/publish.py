@@ -3,6 +3,7 @@
 `OUT/<dataset>/` holds hard links to the files of its objects (a copy where links are refused), so that people and
 other tools read it without knowing of objects. A new manifest replaces the old one in one step; only then are
 links that no manifest names taken away, so that a glob over the folder never reads a mixture of two runs.
+Files under names that publishing does not give are somebody else's and stay.
 """
 
 import os
@@ -32,9 +33,10 @@ from gristmill.manifests.manifest import (
     Manifest,
     entries_to_json,
     file_entries,
+    read_manifest,
     write_manifest,
 )
-from gristmill.manifests.samples import merge_samples, samples_from_bytes, samples_to_bytes
+from gristmill.manifests.samples import Sample, merge_samples, samples_from_bytes, samples_to_bytes
 from gristmill.manifests.tally import (
     StepTallies,
     Tally,
@@ -45,13 +47,13 @@ from gristmill.manifests.tally import (
     total_of,
 )
 from gristmill.pipeline.build import Built, ShardRef
+from gristmill.pipeline.own_files import ROLE_FOLDERS, stray_files
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.recipe import FromOrigin, ReadOrigin
 from gristmill.pipeline.row_pass import merge_stats
 from gristmill.stages import catalogue
 
 _ROLE_NAMES = {"data": "part", "rows": "part", "tokenised": "tokens"}
-_ROLE_FOLDERS = {"ledger": "ledger", "measures": "measures", "samples": "samples", "tokenised": "tokenised"}
 
 
 class Publisher:
@@ -79,7 +81,7 @@ class Publisher:
         return replace(ref.entry, path=str(target.relative_to(self.folder)))
 
     def _place(self, role: str) -> Path:
-        place = self.folder / _ROLE_FOLDERS[role] if role in _ROLE_FOLDERS else self.folder
+        place = self.folder / ROLE_FOLDERS[role] if role in ROLE_FOLDERS else self.folder
         place.mkdir(exist_ok=True)
         return place
 
@@ -95,7 +97,7 @@ class Publisher:
 
     def finish(self, manifest: Mapping[str, Any]) -> Manifest:
         """Write the manifest, then take away what it does not name."""
-        for place in {self.folder, *(self.folder / f for f in _ROLE_FOLDERS.values())}:
+        for place in {self.folder, *(self.folder / f for f in ROLE_FOLDERS.values())}:
             if place.is_dir():
                 fsync_dir(place)
         document = write_manifest(self.folder, manifest)
@@ -104,25 +106,23 @@ class Publisher:
 
 
 def sweep(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Remove links and leftovers in a dataset's folder that its manifest does not name."""
-    named = {e.path for e in file_entries(manifest)} | {MANIFEST}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and str(path.relative_to(folder)) not in named:
-            path.unlink()
+    """Remove links and leftovers of ours in a dataset's folder that its manifest does not name."""
+    for path in stray_files(folder, {e.path for e in file_entries(manifest)}):
+        path.unlink()
 
 
 def describe_step(step: LoadedStep) -> dict[str, Any]:
-    """A step as data: stage, version, parameters, rules, reasons."""
+    """A step as data: stage, version, parameters, rules, and the vocabulary of reasons that are no rule's."""
     stage = step.stage
     rules = [vars_of(r) for r in stage.rules()] if hasattr(stage, "rules") else []
-    reasons = [vars_of(r) for r in stage.reasons()] if hasattr(stage, "reasons") else []
+    vocabulary = [vars_of(r) for r in stage.reasons()] if hasattr(stage, "reasons") else []
     return {
         "step": step.label,
         "stage": step.name,
         "version": stage.version,
         "params": catalogue.canonical_params(stage),
         "rules": rules,
-        "reasons": reasons,
+        "vocabulary": vocabulary,
     }
 
 
@@ -136,7 +136,7 @@ def origin_step(built: Built) -> dict[str, Any]:
     origin = built.spec.origin
     if isinstance(origin, ReadOrigin):
         params = {"source": origin.source, "glob": list(origin.patterns), "key": origin.key, **origin.options}
-        return {"step": "read", "stage": "read", "version": 1, "params": params, "rules": [], "reasons": []}
+        return {"step": "read", "stage": "read", "version": 1, "params": params, "rules": [], "vocabulary": []}
     names = list(origin.names) if isinstance(origin, FromOrigin) else []
     return {
         "step": "from",
@@ -193,6 +193,7 @@ class Content:
     objects: Sequence[str]
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tokenised: Sequence[FileEntry] = ()
+    upstream: Sequence[Mapping[str, str]] = ()
     seconds: float = 0.0
 
 
@@ -207,6 +208,7 @@ def write_content(publisher: Publisher, content: Content, shared: Mapping[str, A
         **shared,
         "origin": content.steps[0]["params"],
         "inputs": list(content.inputs),
+        "upstream": list(content.upstream),
         "steps": list(content.steps),
         "shards": entries_to_json(list(content.shards)),
         "media_shards": [],
@@ -244,9 +246,16 @@ def publish(out: Path, built: Built, shared: Mapping[str, Any], engine: str, sto
         stats=merge_stats([r.facts["stats"] for r in last_receipts(built)]),
         totals={"records": sum(s.entry.rows for s in built.shards)},
         objects=[r.key for r in built.receipts],
+        upstream=upstream_digests(out, built),
         seconds=work_seconds(built.receipts),
     )
     return write_content(publisher, content, shared, engine)
+
+
+def upstream_digests(out: Path, built: Built) -> list[dict[str, str]]:
+    """The published manifests that a dataset was made from: name and digest."""
+    names = [u.spec.name for u in built.upstream]
+    return [{"name": n, "digest": read_manifest(out / n)["digest"]} for n in names if (out / n / MANIFEST).exists()]
 
 
 def built_steps(built: Built) -> list[LoadedStep]:
@@ -266,14 +275,18 @@ def work_seconds(receipts: Iterable[Receipt]) -> float:
     return round(sum(r.volatile.get("seconds", 0.0) for r in receipts), 3)
 
 
+def read_samples(receipts: Sequence[Receipt], store: ObjectStore) -> list[list[Sample]]:
+    """The samples of each split."""
+    return [samples_from_bytes(store.path(r.key, f).read_bytes()) for r in receipts for f in r.role("samples")]
+
+
 def account_files(publisher: Publisher, receipts: Sequence[Receipt], store: ObjectStore) -> dict[str, Any]:
     """Ledger, measures and merged samples of a dataset, as manifest fields."""
     fields: dict[str, Any] = {}
     for role in ("ledger", "measures"):
         refs = [ShardRef(r.key, f, store.path(r.key, f)) for r in receipts for f in r.role(role)]
         fields[role] = entries_to_json(publisher.links(role, refs))
-    parts = [samples_from_bytes(store.path(r.key, f).read_bytes()) for r in receipts for f in r.role("samples")]
-    samples = merge_samples(parts)
+    samples = merge_samples(read_samples(receipts, store))
     file = publisher.write("samples", "samples", "jsonl", len(samples), samples_to_bytes(samples))
     fields["samples"] = entries_to_json([file])
     return fields

@@ -31,8 +31,11 @@ class RepeatedIds:
         return ()
 
     def emit(self, batch: pa.RecordBatch, addr: npt.NDArray[np.uint64]) -> pa.RecordBatch:
-        """Batches of `idkeys` (ids as 16 bytes)."""
-        columns = [batch.column("id"), batch.column("content_hash"), pa.array(addr)]
+        """Batches of `idkeys` (ids as 16 bytes) or of documents (ids as hex)."""
+        ids = batch.column("id")
+        if pa.types.is_string(ids.type):
+            ids = pa.array([bytes.fromhex(i) for i in ids.to_pylist()], pa.binary(16))
+        columns = [ids, batch.column("content_hash"), pa.array(addr)]
         return pa.RecordBatch.from_arrays(columns, schema=emitted_schema(16, 16))
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -15,11 +15,12 @@ from gristmill.manifests.canonical import VOLATILE
 from gristmill.manifests.commit import ObjectStore, sweep_leftovers
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.manifests.manifest import Manifest, write_run
-from gristmill.pipeline.build import Built, Context, run_phase
+from gristmill.pipeline.build import Built, Context, distinct_shards, run_phase
 from gristmill.pipeline.build_read import read_phase
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import Engine, Notify
 from gristmill.pipeline.lock import driver_lock
+from gristmill.pipeline.own_files import refuse_foreign_folders
 from gristmill.pipeline.phases import LoadedStep, Phase, compile_phases, kind_of
 from gristmill.pipeline.publish import publish
 from gristmill.pipeline.recipe import (
@@ -95,9 +96,10 @@ def build_dataset(
     built = Built(spec, compile_phases(steps))
     if isinstance(spec.origin, FromOrigin):
         built.upstream = [done[name] for name in spec.origin.names]
-        built.shards = [s for upstream in built.upstream for s in upstream.shards]
         built.pass_through = not steps
     required = _required_phases(built.phases, share.work_from)
+    if isinstance(spec.origin, FromOrigin):
+        built.shards = distinct_shards(ctx, built)
     for index, phase in enumerate(built.phases):
         here = replace(ctx, engine=FindingEngine(ctx.store)) if index < required else ctx
         if index == 0 and isinstance(spec.origin, ReadOrigin):
@@ -146,6 +148,8 @@ class Run:
         recipe = self.loaded.recipe
         with driver_lock(self.out):
             plan = shares(recipe, self.options.selection)
+            worked = [n for n in plan if plan[n].mode == "work"]
+            refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
             prepare_stages(self.loaded, plan)
             self._write_index(plan)

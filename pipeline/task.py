@@ -20,6 +20,7 @@ KINDS: Mapping[str, str] = {
     "read": "gristmill.pipeline.tasks.read_map",
     "map": "gristmill.pipeline.tasks.shard_map",
     "fix_ids": "gristmill.pipeline.tasks.fix_ids",
+    "rename": "gristmill.pipeline.tasks.rename",
     "emit_keys": "gristmill.pipeline.tasks.exchange_emit",
     "reduce": "gristmill.pipeline.tasks.exchange_reduce",
     "tokenise": "gristmill.pipeline.tasks.tokenise",

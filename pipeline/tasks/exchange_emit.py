@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.shard import read_shard
-from gristmill.pipeline.exchange_rows import load_exchange, part_of, sort_rows
+from gristmill.pipeline.exchange_rows import part_of, sort_rows
+from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task
 from gristmill.stages.protocol import Exchange, emitted_schema

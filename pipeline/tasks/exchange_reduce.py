@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt
-from gristmill.pipeline.exchange_rows import load_exchange, merge_runs
+from gristmill.pipeline.exchange_rows import merge_runs
+from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.spill import SpillWriter, read_part
 from gristmill.pipeline.task import Task
 from gristmill.stages.protocol import REDUCED

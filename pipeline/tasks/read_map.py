@@ -7,18 +7,21 @@ Files left, beside RowPass's: `idkeys` (Arrow IPC, one row a record of the split
 the kept ones, -1 for the others).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.errors import InputError
 from gristmill.manifests.samples import priorities, threshold
 from gristmill.manifests.schema import BATCH_BYTES, BATCH_ROWS
 from gristmill.pipeline.account import AccountSpec, Rows
 from gristmill.pipeline.row_pass import RowPass, load_stages
 from gristmill.pipeline.sources import catalogue as sources
+from gristmill.pipeline.sources.digests import digest_local
+from gristmill.pipeline.sources.files import is_url
 from gristmill.pipeline.sources.protocol import InputFile, ReadBatch, ReadOptions
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task
@@ -163,6 +166,18 @@ def read_options(value: Mapping[str, Any]) -> ReadOptions:
     )
 
 
+def refuse_changed(files: Sequence[InputFile]) -> None:
+    """Raise InputError when a local file is not what the key says: what was read may be something else.
+
+    Remote files and whole folders are not read a second time for it.
+    """
+    for file in files:
+        if not is_url(file.url) and not file.url.endswith("/") and digest_local(file.url) != file.digest:
+            raise InputError(
+                "an input changed while the run was going on", where=file.url, remedy="run the same command again"
+            )
+
+
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     writer = store.begin(task.key, task.what)
@@ -184,7 +199,9 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         for whole, rows in collector.drain():
             state.take_rows(whole, rows)
         state.idkeys.close()
-        return writer.commit(state.row_pass.finish(task.label))
+        facts = state.row_pass.finish(task.label)
+        refuse_changed(files)
+        return writer.commit(facts)
     except BaseException:
         writer.abandon()
         raise

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.errors import InputError
 from gristmill.manifests.ipc import IpcShards
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.manifests.shard import ParquetShards, read_shard
@@ -129,6 +130,13 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     payload = task.payload
     tokenizer = tokenizer_for(payload["tokenizer"], payload["base_dir"])
+    if tokenizer.identity.fingerprint != task.what["tokenizer"]:
+        raise InputError(
+            "the tokenizer's file changed while the run was going on",
+            where=task.label,
+            value=payload["tokenizer"],
+            remedy="run the same command again",
+        )
     writer = store.begin(task.key, task.what)
     try:
         state = _Tokenise(payload, writer, tokenizer)

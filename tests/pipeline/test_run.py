@@ -17,7 +17,7 @@ from gristmill.pipeline.plan import make_plan
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.selection import Selection, parse_selection
-from tests.laws.corpora import TEXT, write_corpus
+from tests.laws.corpora import TEXT, prose, write_corpus
 from tests.laws.running import call, fingerprint, json_of, run_inline, write_recipe
 
 
@@ -197,3 +197,40 @@ def test_the_command_reports_in_json(recipe: Path, tmp_path: Path) -> None:
     assert [d["digest"] for d in again["datasets"]] == [d["digest"] for d in json_of(done)["datasets"]]
     events = (tmp_path / "o" / "events.jsonl").read_text().splitlines()
     assert sum(json.loads(e)["what"] == "reuse" for e in events) > 5
+
+
+JOINED = """\
+name: joined
+tokenizer: bytes
+datasets:
+  a:
+    read: {jsonl: "a.jsonl"}
+  b:
+    read: {jsonl: "b.jsonl"}
+  once:
+    from: [a]
+    steps: [{gopher_quality: {min_doc_words: 1}}]
+  all:
+    from: [a, b, once]
+  unique:
+    from: [a, b, once]
+    steps: [exact_dedup]
+"""
+
+
+def test_joined_records_with_one_key_get_ids_of_their_own(tmp_path: Path) -> None:
+    """Two crawls of a page, and one record by two ways: each has an id, and the new ones name the old as parent."""
+    pages = [{"url": f"http://x.example/{n}", "text": prose(n, 80)} for n in range(6)]
+    for name, change in (("a", ""), ("b", " changed")):
+        lines = [json.dumps(p | {"text": p["text"] + change * (n % 2)}) for n, p in enumerate(pages)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out = tmp_path / "out"
+    run_inline(write_recipe(tmp_path, JOINED), out)
+    joined = rows(out, "all")
+    ids = {r["id"] for r in joined}
+    assert len(joined) == len(ids) == len(rows(out, "a")) + len(rows(out, "b")) + len(rows(out, "once"))
+    old = {r["id"] for r in rows(out, "a")}
+    assert sum(r["id"] in old for r in joined) == len(old)
+    assert all(r["parents"][0] in old for r in joined if r["id"] not in old)
+    assert len(rows(out, "unique")) == len({r["content_hash"] for r in joined})
+    assert verify(out, deep=True).faults == []
