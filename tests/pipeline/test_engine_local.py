@@ -56,6 +56,18 @@ def project(folder: Path, body: str) -> Path:
     return write_recipe(folder, RECIPE)
 
 
+def wait_for_end_of_group(group: int) -> None:
+    """Until no process of the group is left; some inits take seconds to reap orphans."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(group, signal.SIGKILL)
+    pytest.fail("processes outlived their driver")
+
+
 def test_a_killed_worker_costs_a_retry(tmp_path: Path) -> None:
     recipe = project(tmp_path, DIE_ONCE)
     run_inline(recipe, tmp_path / "out", workers=2)
@@ -86,10 +98,23 @@ def test_ctrl_c_ends_all_processes_and_the_run_resumes(tmp_path: Path) -> None:
     assert process.returncode == EXIT_INTERRUPTED
     assert "run the same command again to resume" in errors
     assert "Traceback" not in errors
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+    wait_for_end_of_group(process.pid)
     (tmp_path / "started").unlink()
     assert call("run", recipe, "--out", tmp_path / "out").returncode == 0
+
+
+def test_ctrl_c_does_not_reach_a_worker_that_is_still_starting(tmp_path: Path) -> None:
+    recipe = project(tmp_path, "pass")
+    process = subprocess.Popen(command("run", recipe, "--out", tmp_path / "out", "--workers", "1", "--quiet"))
+    events = tmp_path / "out" / "events.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (events.exists() and "\n" in events.read_text()):
+        time.sleep(0.001)
+    start = json.loads(events.read_text().partition("\n")[0])
+    assert start["what"] == "start"
+    os.kill(start["pid"], signal.SIGINT)
+    assert process.wait(timeout=60) == 0
+    assert '"retry"' not in events.read_text()
 
 
 def test_workers_end_when_the_driver_is_killed(tmp_path: Path) -> None:
@@ -101,14 +126,7 @@ def test_workers_end_when_the_driver_is_killed(tmp_path: Path) -> None:
         time.sleep(0.05)
     process.kill()
     process.wait()
-    for _ in range(100):
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGKILL)
-    pytest.fail("workers outlived their driver")
+    wait_for_end_of_group(process.pid)
 
 
 def test_a_second_driver_on_the_same_output_is_refused(tmp_path: Path) -> None:
