@@ -27,8 +27,9 @@ class LoadedStep:
     where: str
 
     def payload(self) -> dict[str, Any]:
-        """How a worker loads it."""
-        return {"step": self.label, "stage": self.name, "params": dict(self.params)}
+        """How a worker loads it, and how it knows that it has loaded the same."""
+        expected = catalogue.stage_fingerprint(self.stage)
+        return {"step": self.label, "stage": self.name, "params": dict(self.params), "fingerprint": expected}
 
     def fingerprint(self) -> dict[str, Any]:
         """What enters keys: the label (it stands in ledgers) and all that decides the stage's output."""

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectWriter
+from gristmill.manifests.errors import InputError
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.manifests.shard import ParquetShards
 from gristmill.manifests.tally import step_tallies_to_json
@@ -67,8 +68,22 @@ def merge_stats(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def load_stages(chain: Sequence[Mapping[str, Any]], base_dir: str) -> list[RowStage]:
-    """The row-local stages that a payload describes: `[{"step", "stage", "params"}]`."""
-    return [catalogue.load(item["stage"], item["params"], Path(base_dir)) for item in chain]  # type: ignore[misc]
+    """The row-local stages that a payload describes: `[{"step", "stage", "params", "fingerprint"}]`.
+
+    Raises InputError when a stage is not the one that the task's key was made of.
+    """
+    stages: list[RowStage] = []
+    for item in chain:
+        stage: Any = catalogue.load(item["stage"], item["params"], Path(base_dir))
+        if catalogue.stage_fingerprint(stage) != item["fingerprint"]:
+            raise InputError(
+                "a stage changed while the run was going on",
+                where=f"step {item['step']}",
+                value=item["stage"],
+                remedy="run the same command again",
+            )
+        stages.append(stage)
+    return stages
 
 
 class RowPass:
