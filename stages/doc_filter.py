@@ -15,9 +15,12 @@ in which they are written.
 Imports nothing heavy: `gristmill.stages` imports it.
 """
 
+import contextlib
 import inspect
 import math
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -123,16 +126,22 @@ class DocFilter:
 
         measures = {r.measure: np.full(batch.num_rows, np.nan) for r in self.rules()}
         errors: dict[int, str] = {}
-        for row, arguments in enumerate(self._arguments(batch)):
-            # Any exception of foreign code is the record's fate, counted and stored, never the split's.
-            try:
-                found = self.function(**arguments)
-                values = {name: _number(found[name]) for name in measures}
-            except Exception as error:
-                errors[row] = _describe(error)
-                continue
-            for name, value in values.items():
-                measures[name][row] = value
+        own_pid = os.getpid()
+        # Standard output belongs to the command: with --json it is one object.
+        with contextlib.redirect_stdout(sys.stderr):
+            for row, arguments in enumerate(self._arguments(batch)):
+                # Any exception of foreign code is the record's fate, counted and stored, never the split's.
+                try:
+                    found = self.function(**arguments)
+                    values = {name: _number(found[name]) for name in measures}
+                except (Exception, SystemExit, GeneratorExit) as error:
+                    errors[row] = _describe(error)
+                    continue
+                finally:
+                    if os.getpid() != own_pid:
+                        os._exit(0)  # a fork that came back would do the split a second time, into the same files
+                for name, value in values.items():
+                    measures[name][row] = value
         return measures, errors
 
     def _arguments(self, batch: "pa.RecordBatch") -> Iterator[dict[str, Any]]:
@@ -212,7 +221,11 @@ def _number(value: object) -> float:
     return float(value)  # pyright: ignore[reportArgumentType]
 
 
-def _describe(error: Exception) -> str:
+def _describe(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception:
+        said = "(an error that cannot be shown)"
     # Addresses differ from run to run, and details stand in ledgers that must not.
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x?", f"{type(error).__name__}: {error}")
-    return " ".join(text.split())[:_DETAIL_CHARS]
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x?", f"{type(error).__name__}: {said}")
+    return " ".join(text.split())[:_DETAIL_CHARS].encode("utf-8", "backslashreplace").decode()

@@ -4,6 +4,7 @@ The file is run once for each content, under a module name made from its digest,
 mix and nothing installed is shadowed. Its folder is not put on the path: one file is hashed and shipped.
 """
 
+import contextlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -60,9 +61,10 @@ def _run(path: Path, source: bytes, digest: str) -> ModuleType:
     setattr(module, _DIGEST_ATTRIBUTE, f"blake3:{digest}")
     sys.modules[name] = module
     try:
-        # The bytes that were hashed are the bytes that run.
-        exec(compile(source, str(path), "exec"), vars(module))
-    except Exception as error:
+        # The bytes that were hashed are the bytes that run. What they print is no result of ours.
+        with contextlib.redirect_stdout(sys.stderr):
+            exec(compile(source, str(path), "exec"), vars(module))
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UsageError(
             f"stage file fails when it is run ({type(error).__name__})", where=str(path), value=error
