@@ -13,6 +13,7 @@ import signal
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -34,6 +35,8 @@ class TaskError(GristmillError):
 def _work(root: str, pipe: Connection, parent_pid: int) -> None:
     """A worker: tasks in, (receipt or error) out, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    os.dup2(2, 1)  # what a stage prints is no result of the command
     if hasattr(os, "getppid"):
         _die_with_parent(parent_pid)
     store = ObjectStore(Path(root))
@@ -156,7 +159,13 @@ class LocalEngine:
         process = self._context.Process(
             target=_work, args=(str(self._root), theirs, os.getpid()), daemon=False, name="gristmill-worker"
         )
-        process.start()
+        # A worker inherits the mask: one that is still importing when Ctrl-C comes would print a traceback.
+        resource_tracker.ensure_running()  # else `start` does it, and unblocks the signal on the way
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
         return _Worker(process, ours)
 
