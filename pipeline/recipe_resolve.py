@@ -60,6 +60,16 @@ def resolve_sources(recipe: Recipe) -> dict[str, dict[str, OptionValue]]:
 def _source_options(
     dataset: DatasetSpec, origin: ReadOrigin, known: Mapping[str, OptionValue]
 ) -> dict[str, OptionValue]:
+    from gristmill.pipeline.sources.catalogue import KEYED
+
+    if origin.key is not None and origin.source not in KEYED:
+        remedy = f"take it out; it belongs to {', '.join(sorted(KEYED))}"
+        raise RecipeError(
+            f"datasets.{dataset.name}.read.key: {origin.source} records have no fields",
+            dataset.where,
+            origin.key,
+            remedy,
+        )
     options = dict(known)
     for name, value in origin.options.items():
         what, where = f"datasets.{dataset.name}.read.{name}", origin.option_where[name]

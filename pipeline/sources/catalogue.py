@@ -11,6 +11,9 @@ SOURCES: Mapping[str, str] = {
     name: f"gristmill.pipeline.sources.{name}"
     for name in ("warc", "wet", "jsonl", "parquet", "arrow", "html", "text", "tree")
 }
+KEYED = frozenset({"jsonl", "parquet", "arrow"})
+"""Sources whose records have fields, one of which `key:` may name; the others' records bring a key themselves."""
+
 # Trees come from strangers: a link in one could name any file of this machine.
 _HOSTILE_TREES = frozenset({"html", "text", "tree"})
 

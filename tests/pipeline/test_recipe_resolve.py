@@ -125,3 +125,10 @@ def test_a_wrong_option_is_told_at_its_line(tmp_path: Path, option: str, what: s
     assert what in caught.value.what
     assert caught.value.value == value
     assert remedy in caught.value.remedy
+
+
+def test_a_key_is_refused_where_records_have_no_fields(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text('name: x\ndatasets:\n  d:\n    read: {html: "*.html", key: name}\n', encoding="utf-8")
+    with pytest.raises(RecipeError, match=r"read.key: html records have no fields: 'name'; take it out"):
+        resolve_sources(load_recipe(path))
