@@ -11,13 +11,14 @@ Two attempts at the same key must agree: the loser compares receipts and raises 
 turns out not to be deterministic. Temporary files of killed attempts are harmless and swept by age.
 """
 
+import contextlib
 import errno
 import json
 import os
 import shutil
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +32,7 @@ OBJECTS = "objects"
 RECEIPT = "receipt.json"
 TMP_PREFIX = ".tmp-"
 DIGEST_CHARS_IN_NAME = 8
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EXDEV, errno.EMLINK)
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class HashingFile:
     """A binary file opened exclusively for writing that hashes and counts what passes."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file: IO[bytes] = open(path, "xb")  # noqa: SIM115
         self._hasher = blake3()
         self.bytes = 0
@@ -86,26 +89,39 @@ class HashingFile:
         view = memoryview(data).cast("B")
         self._hasher.update(view)
         self.bytes += len(view)
-        return self._file.write(view)
+        with self._named_errors():
+            return self._file.write(view)
 
     def tell(self) -> int:
         """Bytes written so far."""
         return self.bytes
 
+    @contextlib.contextmanager
+    def _named_errors(self) -> Generator[None]:
+        """A disk that is full is told by its folder: writing does not name the file as opening does."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = error.filename or str(self._path.parent)
+            raise
+
     def flush(self) -> None:
         """Pass buffered bytes to the operating system."""
-        self._file.flush()
+        with self._named_errors():
+            self._file.flush()
 
     def finish(self) -> str:
         """Flush to the disk, close, and return the digest."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with self._named_errors():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
         return DIGEST_PREFIX + self._hasher.hexdigest()
 
     def close(self) -> None:
-        """Close without promise (an abandoned attempt)."""
-        self._file.close()
+        """Close without promise (an abandoned attempt): what a full disk does not take is not wanted."""
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     @property
     def closed(self) -> bool:
@@ -144,21 +160,26 @@ def link_exclusively(source: Path, target: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EXDEV, errno.EMLINK):
+        if error.errno not in _NO_LINKS:
             raise
         return _copy_exclusively(source, target)
     return True
 
 
 def _copy_exclusively(source: Path, target: Path) -> bool:
-    copy = target.with_name(f"{TMP_PREFIX}{uuid.uuid4().hex}")
-    shutil.copyfile(source, copy)
-    try:
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        copy.unlink()
+    if target.exists():
         return False
-    os.replace(copy, target)
+    copy = target.with_name(f"{TMP_PREFIX}{uuid.uuid4().hex}")
+    try:
+        shutil.copyfile(source, copy)
+        with copy.open("rb") as file:
+            os.fsync(file.fileno())
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
+        os.replace(copy, target)
+    except FileExistsError:
+        return False
+    finally:
+        copy.unlink(missing_ok=True)
     return True
 
 
