@@ -5,6 +5,7 @@ import fcntl
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from select import select
 from typing import IO
 
 from gristmill.manifests.child_main import ANSWER, READY, REQUEST
-from gristmill.manifests.errors import GristmillError
+from gristmill.manifests.errors import EngineLostError, GristmillError
 
 ENV_PASSED = frozenset(
     ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "XDG_CACHE_HOME"]
@@ -24,6 +25,7 @@ ENV_PASSED = frozenset(
 ENV_PREFIXES_PASSED = ("GRISTMILL_", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "RAYON_")
 
 _START_SECONDS = 120.0
+_END_SECONDS = 5.0
 _PIPE_BYTES = 1 << 20
 _READ_BYTES = 1 << 16
 _BUFFERS_PER_WRITE = 256
@@ -160,8 +162,14 @@ class Running:
 def spawn(target: str, init: bytes, limits: tuple[int, int], env: Mapping[str, str]) -> Running:
     """Start a child and wait until it is ready. `limits`: bytes of memory and of one answer.
 
-    Raises GristmillError when it does not get ready.
+    Raises GristmillError when it does not get ready, EngineLostError when it was killed from outside twice.
     """
+    with contextlib.suppress(EngineLostError):
+        return _spawn_once(target, init, limits, env)
+    return _spawn_once(target, init, limits, env)
+
+
+def _spawn_once(target: str, init: bytes, limits: tuple[int, int], env: Mapping[str, str]) -> Running:
     memory_bytes, output_bytes = limits
     settings = {"memory_bytes": memory_bytes, "output_bytes": output_bytes, "parent_pid": os.getpid()}
     command = [sys.executable, "-P", "-m", "gristmill.manifests.child_main", target, json.dumps(settings)]
@@ -198,6 +206,7 @@ def _await_ready(running: Running, target: str, init: bytes) -> None:
             raise GristmillError(f"child process not ready after {_START_SECONDS:g} s", target, remedy=remedy)
         chunk = os.read(running.from_child, _READ_BYTES)
         if not chunk:
+            _refuse_killed(running, target)
             tail = running.stderr_tail().decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise GristmillError("child process did not start", target, tail, remedy)
         for status, body in running.frames.feed(chunk):
@@ -205,6 +214,13 @@ def _await_ready(running: Running, target: str, init: bytes) -> None:
                 return
             detail = body.decode("utf-8", "replace")
             raise GristmillError("child process did not start", target, detail, remedy)
+
+
+def _refuse_killed(running: Running, target: str) -> None:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        if running.process.wait(_END_SECONDS) == -signal.SIGKILL:
+            remedy = "run the same command to resume, with fewer --workers if memory ran out"
+            raise EngineLostError("a child process was killed while it started", target, remedy=remedy)
 
 
 def _write_all(fd: int, view: memoryview) -> None:

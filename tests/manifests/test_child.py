@@ -19,7 +19,7 @@ from gristmill.manifests import child as child_module
 from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild, shared_child
 from gristmill.manifests.child_main import ANSWER, OK, REQUEST
 from gristmill.manifests.child_pipe import BrokenFrameError, Frames
-from gristmill.manifests.errors import GristmillError
+from gristmill.manifests.errors import EngineLostError, GristmillError
 
 TARGETS = "tests.manifests.child_targets"
 LIMITS = ChildLimits(max_seconds_per_record=1.0, max_rss_bytes=256 << 20, max_output_bytes=1 << 20)
@@ -257,6 +257,16 @@ def test_a_child_that_cannot_start_is_an_error_of_ours(factory: str, told: str) 
         child.call(b"a")
     assert told in str(caught.value)
     assert child.pid is None
+
+
+def test_killed_from_outside_while_it_starts_is_tried_once_more(tmp_path: Path) -> None:
+    """And then it is a loss of the machine, after which a run can be resumed; no fault of the program."""
+    left = tmp_path / "left"
+    left.write_bytes(b"xxx")
+    with KillableChild(f"{TARGETS}:killed_at_start", init=str(left).encode()) as child:
+        with pytest.raises(EngineLostError, match="resume"):
+            child.call(b"a")
+        assert child.call(b"b") == b"b"
 
 
 def test_a_fork_gets_its_own_child(child: KillableChild) -> None:
