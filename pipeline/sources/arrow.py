@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gristmill.pipeline.sources.batching import empty_batch
+from gristmill.pipeline.sources.columns import empty_batch
 from gristmill.pipeline.sources.fields import FIELD_OPTIONS
 from gristmill.pipeline.sources.files import is_url, open_binary
 from gristmill.pipeline.sources.losses import lose, lose_rest
@@ -24,6 +24,7 @@ SUFFIXES = (".arrow", ".arrows", ".ipc", ".feather")
 _MAGIC = b"ARROW1"
 _STREAM_AT = 8  # where the stream inside a file begins: behind the magic, padded
 _BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+_END_OF_STREAM_BYTES = 8
 _DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
@@ -79,6 +80,8 @@ def _stream_batches(opened: Any, source: Any) -> Iterator[Any]:
         try:
             batch = opened.read_next_batch()
         except StopIteration:
+            if not _has_end(source):
+                yield "truncated", "no end-of-stream marker"
             return
         except _DAMAGE as error:
             yield "truncated" if source.tell() >= source.size() else "corrupt", str(error)
@@ -87,6 +90,14 @@ def _stream_batches(opened: Any, source: Any) -> Iterator[Any]:
             yield _validated(batch)
         except pa.ArrowException as error:
             yield "corrupt", f"record batch: {error}"
+
+
+def _has_end(source: Any) -> bool:
+    """Whether the last thing read was an end-of-stream marker (of version 0.15 and later, or before)."""
+    end = source.tell()
+    source.seek(max(end - _END_OF_STREAM_BYTES, 0))
+    marker = source.read(min(end, _END_OF_STREAM_BYTES))
+    return marker[-4:] == b"\0\0\0\0" and marker[:4] in (b"\xff\xff\xff\xff", b"\0\0\0\0")
 
 
 def _cut_file_batches(opened: Any, source: Any) -> Iterator[Any]:

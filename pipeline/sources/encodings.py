@@ -24,6 +24,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_BOM_STARTS = frozenset(bom[0] for bom, _ in _BOMS)
 _META_BYTES = 1024
 _META_CHARSET = re.compile(rb"<meta[^>]{1,512}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.+-]{2,40})", re.IGNORECASE)
 # Of every ten characters beyond ASCII at most one may be invalid, if the rest is to be believed.
@@ -33,10 +34,8 @@ _AS_BROWSERS = {"gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5
 _SINGLE_BYTE = re.compile(r"cp125\d|iso8859-\d+|koi8-[ru]|mac-roman|cp866")
 
 
-def is_utf8(data: bytes) -> bool:
+def is_utf8(data: bytes | memoryview) -> bool:
     """Whether `data` is UTF-8; by Arrow, at ten times the speed of decoding it."""
-    if data.isascii():
-        return True
     offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
     array = pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(data))
     try:
@@ -44,6 +43,16 @@ def is_utf8(data: bytes) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def is_plain_utf8(data: bytes, start: int, end: int, declared: str | None) -> bool:
+    """Whether the page `data[start:end]` is UTF-8 without byte order mark, as `html_to_utf8` would find, told
+    without copying it. False may also mean that it takes a closer look."""
+    if start < end and data[start] in _BOM_STARTS:
+        return False
+    if declared is None and (meta := _META_CHARSET.search(data, start, min(end, start + _META_BYTES))):
+        declared = meta[1].decode("ascii")
+    return (declared is None or python_codec(declared) == UTF8) and is_utf8(memoryview(data)[start:end])
 
 
 def html_to_utf8(data: bytes, declared: str | None) -> tuple[bytes, str] | None:

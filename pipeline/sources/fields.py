@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import orjson
 
-from gristmill.pipeline.sources.batching import Columns, identity
+from gristmill.pipeline.sources.columns import Columns, identity
 from gristmill.pipeline.sources.protocol import OptionValue, ReadOptions
 
 Json = dict[str, Any]

@@ -26,7 +26,7 @@ def ended_whole(raw: BinaryIO, member: int, decoded: int) -> bool:
 
     A file of one member is judged by its last four bytes (ISIZE), others by decoding the last one again.
     """
-    if member == 0:
+    if member == 0 and decoded:
         raw.seek(-4, io.SEEK_END)
         return int.from_bytes(read_fully(raw, 4), "little") == decoded & 0xFFFFFFFF
     raw.seek(member)
@@ -66,6 +66,9 @@ def _measure(raw: BinaryIO, start: int) -> tuple[int, Break | None]:
     except zlib.error as error:
         return size, Break("corrupt", f"gzip member at byte {start}: {error}", True)
     except EOFError:
+        # The end of a damaged one can be lost: then it runs on into what follows.
+        if _seek_member(raw, start + 1):
+            return size, Break("corrupt", f"gzip member at byte {start}: does not end before the next one", True)
         return size, Break("truncated", f"the file ends inside the gzip member at byte {start}", not size)
     return size, None
 

@@ -9,16 +9,14 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from fastwarc.stream_io import WarcReader
 
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?: [^\r\n]*)?\r?\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_FIELD = re.compile(rb"\n(content-type|content-encoding|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 _MAX_HEAD_BYTES = 256 << 10
 _CHUNK_SIZE = re.compile(rb"(?:\r?\n)?([0-9A-Fa-f]{1,15})[^\r\n]{0,4096}\r?\n")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.+-]+)", re.IGNORECASE | re.ASCII)
@@ -39,8 +37,7 @@ class Fault(Exception):
         self.limit = limit
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """An HTTP head: `body` is where the body begins; `mime` "" and `charset` None where not declared."""
 
     status: int
@@ -56,21 +53,29 @@ def parse_head(data: bytes, start: int, end: int) -> Head:
     status = _STATUS_LINE.match(data, start, end)
     if not status:
         raise Fault("bad_http", "no HTTP status line")
-    last = data.find(b"\r\n\r\n", status.end() - 2, min(end, start + _MAX_HEAD_BYTES))
+    line_end, limit = status.end() - 1, min(end, start + _MAX_HEAD_BYTES)
+    last = data.find(b"\r\n\r\n", line_end - 1, limit)
     body = last + 4
     if last < 0:
-        found = _HEAD_END.search(data, status.end() - 1, min(end, start + _MAX_HEAD_BYTES))
+        found = _HEAD_END.search(data, line_end, limit)
         if not found:
             raise Fault("bad_http", "the HTTP head does not end")
         last, body = found.span()
-    fields: dict[bytes, bytes] = {}
-    for name, value in _FIELD.findall(data, status.end() - 1, last):
-        fields.setdefault(name.lower(), value)
-    mime, charset = split_content_type(fields.get(b"content-type", b""))
-    encodings = _words(fields.get(b"content-encoding", b""))
-    return Head(
-        int(status[1]), body, mime, charset, encodings, "chunked" in _words(fields.get(b"transfer-encoding", b""))
-    )
+    fields = data[line_end:last].lower()
+    mime, charset = split_content_type(_field(fields, b"\ncontent-type:"))
+    encoded, chunked = _field(fields, b"\ncontent-encoding:"), _field(fields, b"\ntransfer-encoding:")
+    encodings = _words(encoded) if encoded else ()
+    return Head(int(status[1]), body, mime, charset, encodings, bool(chunked) and "chunked" in _words(chunked))
+
+
+def _field(fields: bytes, name: bytes) -> bytes:
+    """The value of the first field of a name."""
+    start = fields.find(name)
+    if start < 0:
+        return b""
+    start += len(name)
+    end = fields.find(b"\n", start)
+    return fields[start : end if end >= 0 else len(fields)].strip()
 
 
 @lru_cache(maxsize=1024)
@@ -87,9 +92,9 @@ def _words(value: bytes) -> tuple[str, ...]:
     return tuple(word for word in words if word not in ("identity", "none"))
 
 
-def sniff_mime(body: bytes) -> str:
-    """The type of a body that declares none: HTML if it begins like it, else ""."""
-    return "text/html" if _MARKUP.match(body, 0, _TEXT_BYTES) else ""
+def sniff_mime(data: bytes, start: int, end: int) -> str:
+    """The type of a body `data[start:end]` that declares none: HTML if it begins like it, else ""."""
+    return "text/html" if _MARKUP.match(data, start, min(end, start + _TEXT_BYTES)) else ""
 
 
 def decode_body(body: bytes, head: Head, max_bytes: int) -> bytes:

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import orjson
 import pyarrow as pa
 
-from gristmill.pipeline.sources.batching import MEDIUM_CHAR_UTF8, REPLACEMENT_UTF8
-
 # Strings (possessive, so that no position is kept to come back to) and what changes the depth.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', re.DOTALL)
 _VALUE_STRING = re.compile(rb'[ \t\r\n]*:[ \t\r\n]*(")?')
@@ -55,7 +53,7 @@ def split_text(line: bytes | bytearray, name: str) -> LongLine | None:
 
 
 def unescape(line: bytes | bytearray, start: int, end: int) -> pa.Buffer:
-    """The UTF-8 of the JSON string whose inside is `line[start:end]`, with U+FFFC replaced.
+    """The UTF-8 of the JSON string whose inside is `line[start:end]`.
 
     Raises orjson.JSONDecodeError where it is not a JSON string.
     """
@@ -65,7 +63,7 @@ def unescape(line: bytes | bytearray, start: int, end: int) -> pa.Buffer:
         while start < end:
             cut = _safe_cut(line, start, end)
             part: str = orjson.loads(b"".join((b'"', view[start:cut], b'"')))
-            data = part.encode().replace(MEDIUM_CHAR_UTF8, REPLACEMENT_UTF8)
+            data = part.encode()
             out[size : size + len(data)] = data
             size += len(data)
             start = cut

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.schema import DOCUMENT, MEDIUM_CHAR, REPLACEMENT_CHAR, content_hashes, record_id
-from gristmill.pipeline.sources.batching import constant, hex_strings
+from gristmill.pipeline.sources.columns import constant, hex_strings
 from gristmill.pipeline.sources.protocol import ReadOptions
 
 _OWN_ID = re.compile(r"[0-9a-f]{32}")

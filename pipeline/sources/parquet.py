@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from gristmill.pipeline.sources.batching import empty_batch
+from gristmill.pipeline.sources.columns import empty_batch
 from gristmill.pipeline.sources.fields import FIELD_OPTIONS
 from gristmill.pipeline.sources.files import is_url, open_binary
 from gristmill.pipeline.sources.losses import lose, lose_rest

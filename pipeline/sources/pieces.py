@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
-PIECE_BYTES = 1 << 18
+PIECE_BYTES = 128 << 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,14 @@ compressed and is neither compressed nor text breaks at once.
 
 import io
 import re
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
 from gristmill.pipeline.sources import gzip_members, zstd_frames
 from gristmill.pipeline.sources.pieces import PIECE_BYTES, Break, Piece, read_fully
+
+if TYPE_CHECKING:
+    from fastwarc.stream_io import WarcReader
 
 _SNIFF_BYTES = 4096
 _GZIP_NAME = re.compile(r"\.(gz|gzip|bgz)$", re.IGNORECASE)
@@ -47,42 +50,45 @@ def _plain_pieces(raw: BinaryIO) -> Iterator[Piece]:
 
 
 def _gzip_pieces(raw: BinaryIO) -> Iterator[Piece]:
-    """fastwarc inflates at twice the speed of the standard library, but ends silently at a cut and at an
-    empty first member, and tells no cause: so its end is checked, and where it stopped early the exact decoder
-    goes over the file again, passing over what was delivered."""
+    """fastwarc inflates at twice the speed of the standard library, but ends silently at a cut and at an empty
+    first member, and tells no cause: so its end is checked, and where it stopped early the exact decoder goes
+    over the file again, passing over what was delivered."""
     from fastwarc.stream_io import GzipReader
 
-    delivered = 0
-    reader = GzipReader(raw)
-    try:
-        while piece := reader.read(PIECE_BYTES):
-            delivered += len(piece)
-            yield piece
-        at, member = reader.inner_tell(), reader.frame_start_position() or 0
-        if at == raw.seek(0, io.SEEK_END) and gzip_members.ended_whole(raw, member, delivered):
-            return
-    except OSError:
-        pass
-    raw.seek(0)
-    yield from _merged(gzip_members.decode(raw, delivered))
+    return _fast_then_exact(raw, GzipReader(raw), gzip_members.ended_whole, gzip_members.decode)
 
 
 def _zstd_pieces(raw: BinaryIO) -> Iterator[Piece]:
     """As for gzip; here fastwarc reports a cut as it reports damage."""
     from fastwarc.stream_io import ZstdReader
 
-    delivered = 0
-    reader = ZstdReader(raw)
+    return _fast_then_exact(raw, ZstdReader(raw), lambda *_: True, zstd_frames.decode)
+
+
+def _fast_then_exact(
+    raw: BinaryIO,
+    reader: "WarcReader",
+    ended_whole: Callable[[BinaryIO, int, int], bool],
+    decode: Callable[[BinaryIO, int], Iterator[Piece]],
+) -> Iterator[Piece]:
+    """The pieces of `reader`, each only when there is another one or the end is found to be whole; else the rest
+    from `decode`."""
+    delivered, held = 0, b""
     try:
         while piece := reader.read(PIECE_BYTES):
-            delivered += len(piece)
-            yield piece
-        if reader.inner_tell() == raw.seek(0, io.SEEK_END):
+            if held:
+                delivered += len(held)
+                yield held
+            held = piece
+        at, member = reader.inner_tell(), reader.frame_start_position() or 0
+        if at == raw.seek(0, io.SEEK_END) and ended_whole(raw, member, delivered + len(held)):
+            if held:
+                yield held
             return
     except OSError:
         pass
     raw.seek(0)
-    yield from _merged(zstd_frames.decode(raw, delivered))
+    yield from _merged(decode(raw, delivered))
 
 
 def _merged(pieces: Iterator[Piece]) -> Iterator[Piece]:

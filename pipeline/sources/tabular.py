@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.schema import DOCUMENT
-from gristmill.pipeline.sources.batching import Columns, empty_batch, finished_batch, identity
+from gristmill.pipeline.sources.columns import Columns, empty_batch, finished_batch, identity
 from gristmill.pipeline.sources.fields import DEFAULT_KEYS, Fields, meta_of, with_urls
 from gristmill.pipeline.sources.losses import lose
 from gristmill.pipeline.sources.own_documents import miscounted_media, own_batch

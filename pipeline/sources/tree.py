@@ -17,7 +17,7 @@ import numpy as np
 from blake3 import blake3
 
 from gristmill.manifests.errors import InputError
-from gristmill.pipeline.sources.batching import empty_batch
+from gristmill.pipeline.sources.columns import empty_batch
 from gristmill.pipeline.sources.digests import digest_stream
 from gristmill.pipeline.sources.files import list_folder, open_binary
 from gristmill.pipeline.sources.losses import LostBytes, lose

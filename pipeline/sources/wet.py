@@ -16,4 +16,4 @@ SUFFIXES = (".wet", ".wet.gz", ".wet.zst")
 
 def read_file(file: InputFile, options: ReadOptions) -> Iterator[ReadBatch]:
     """The rows and losses of one file. Raises InputError if it cannot be opened."""
-    return read_types(file, options, "conversion")
+    return read_types(file, options, ("conversion",))

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import orjson
 
 from gristmill.manifests.errors import InputError
-from gristmill.pipeline.sources.batching import Columns, empty_batch, identity, one_row
+from gristmill.pipeline.sources.columns import Columns, empty_batch, identity, one_row
 from gristmill.pipeline.sources.files import open_binary
 from gristmill.pipeline.sources.losses import LostBytes, lose
 from gristmill.pipeline.sources.pieces import PIECE_BYTES, read_fully

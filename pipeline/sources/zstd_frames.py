@@ -63,6 +63,9 @@ def _measure(raw: BinaryIO, start: int) -> tuple[int, Break | None]:
     except zstandard.ZstdError as error:
         return size, Break("corrupt", f"zstd frame at byte {start}: {error}", True)
     except EOFError:
+        # The end of a damaged one can be lost: then it runs on into what follows.
+        if _seek_frame(raw, start + 1):
+            return size, Break("corrupt", f"zstd frame at byte {start}: does not end before the next one", True)
         return size, Break("truncated", f"the file ends inside the zstd frame at byte {start}", not size)
     return size, None
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from gristmill.manifests.schema import content_hash, record_id
 from gristmill.pipeline.sources import jsonl
-from gristmill.pipeline.sources.pieces import PIECE_BYTES
 from tests.pipeline.sources.checked import input_file, read_bytes, reasons, texts, with_options
 
 LINES = [orjson.dumps({"id": f"k{i}", "text": f"text {i} é中\U0001f600 " * (i % 7), "n": i}) for i in range(300)]
@@ -248,7 +247,8 @@ def test_a_large_member_is_read_up_to_its_damage(pack: Callable[[bytes], bytes],
     rows, losses = read_bytes("jsonl", bytes(packed) + pack(b'{"text": "next"}'), tmp_path, name)
     assert [row["text"] for row in rows[:-1]] == [json.loads(line)["text"] for line in lines[: len(rows) - 1]]
     assert texts(rows[-1:]) == ["next"]
-    assert len(lines) - len(rows) < 2 * PIECE_BYTES // len(lines[0])
+    # What the decoder had before it met the damage, which is most.
+    assert len(rows) > len(lines) // 2
     assert [(loss.reason, data[loss.offset :].startswith(loss.raw)) for loss in losses] == [("corrupt", True)]
 
 
