@@ -119,6 +119,11 @@ def repeated_id(first_id: str, ordinal: int) -> str:
     return record_id("repeat", first_id, str(ordinal))
 
 
+def joined_id(dataset: str, old_id: str, ordinal: int) -> str:
+    """Id, in a dataset that joins others, of the `ordinal`-th (1, 2, ...) further record that came with `old_id`."""
+    return record_id("joined", f"{dataset}\0{old_id}", str(ordinal))
+
+
 def empty_document_columns(rows: int) -> dict[str, pa.Array]:
     """Null columns of `rows` rows for each field of DOCUMENT, to be overwritten by a reader."""
     return {field.name: pa.nulls(rows, field.type) for field in DOCUMENT}

@@ -160,6 +160,7 @@ def _drops_digest(ranges: list[list[Any]], base: int) -> str:
     return DIGEST_PREFIX + hasher.hexdigest()
 
 
+RENAME_VERSION = 2
 REPEATED_IDS = {"stage": "repeated_ids", "params": {}, "fingerprint": {"stage": "repeated_ids", "version": 1}}
 
 
@@ -172,15 +173,16 @@ def distinct_shards(ctx: Context, built: Built) -> list[ShardRef]:
     shards = [s for upstream in built.upstream for s in upstream.shards]
     if len(built.upstream) < 2:
         return shards
-    label = f"{built.spec.name}.from ids"
+    name = built.spec.name
+    label = f"{name}.from ids"
     reduced = exchange_shards(ctx, label, REPEATED_IDS, shards, "documents")
     drops = drops_by_shard(ctx, reduced, len(shards))
     repeated = [i for i, mine in enumerate(drops) if mine.ranges]
     tasks = [
         make_task(
             "rename",
-            {"input": shards[i].entry.digest, "drops": drops[i].digest},
-            {"shard": str(shards[i].path), "drops": drops[i].ranges, "base": drops[i].base},
+            {"version": RENAME_VERSION, "dataset": name, "input": shards[i].entry.digest, "drops": drops[i].digest},
+            {"dataset": name, "shard": str(shards[i].path), "drops": drops[i].ranges, "base": drops[i].base},
             f"{label} {n + 1}/{len(repeated)}",
             shards[i].entry.bytes,
         )

@@ -1,8 +1,9 @@
 """Task `rename`: a shard of a joined dataset again, with ids of their own for records that came under one id before.
 
-Payload: `shard` (path), `drops` (`[path, first, stop]` ranges of the `repeated_ids` exchange), `base`. Leaves `data` of
-the same rows in the same order: a renamed record gets the id of its place among its namesakes, in content order,
-and its old id as its parent; nothing else changes.
+Payload: `dataset` (the joined one), `shard` (path), `drops` (`[path, first, stop]` ranges of the `repeated_ids`
+exchange), `base`. Leaves `data` of the same rows in the same order: a renamed record gets an id made of the dataset,
+the old id and its place among its namesakes, in content order, and its old id as its parent; nothing else changes.
+The dataset enters since what is joined may itself hold records that were renamed, when read or when joined.
 """
 
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt
-from gristmill.manifests.schema import DOCUMENT, repeated_id
+from gristmill.manifests.schema import DOCUMENT, joined_id
 from gristmill.manifests.shard import ParquetShards, read_shard
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.shard_map import read_drops
@@ -32,7 +33,9 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     table = read_drops(task.payload["drops"], task.payload["base"])
     addr, old, ordinal = (table.column(n).to_pylist() for n in ("addr", "keeper", "value"))
-    new_ids = {a: repeated_id(k.hex(), int(n)) for a, k, n in zip(addr, old, ordinal, strict=True)}
+    new_ids = {
+        a: joined_id(task.payload["dataset"], k.hex(), int(n)) for a, k, n in zip(addr, old, ordinal, strict=True)
+    }
     places = np.fromiter(new_ids, np.int64, len(new_ids))
     writer = store.begin(task.key, task.what)
     try:
