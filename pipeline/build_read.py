@@ -1,10 +1,12 @@
 """The reading phase of a dataset: freeze the listing, cut it into splits, read, and give repeated keys new ids."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from gristmill.manifests.commit import Receipt
+from gristmill.manifests.errors import InputError
 from gristmill.pipeline.build import (
     REPEATED_IDS,
     Built,
@@ -13,10 +15,12 @@ from gristmill.pipeline.build import (
     drops_by_shard,
     exchange_shards,
 )
+from gristmill.pipeline.own_files import INPUTS, own_input
 from gristmill.pipeline.phases import Phase
 from gristmill.pipeline.recipe import ReadOrigin
 from gristmill.pipeline.sources import catalogue as sources
 from gristmill.pipeline.sources.digests import cached_digests
+from gristmill.pipeline.sources.files import is_url
 from gristmill.pipeline.sources.files import list_inputs as list_inputs_of
 from gristmill.pipeline.sources.protocol import InputFile, OptionValue
 from gristmill.pipeline.splits import Split, make_splits
@@ -28,11 +32,20 @@ READ_VERSION = 1
 def list_inputs(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
     """The frozen listing of an origin. Raises InputError when a glob matches nothing."""
     selection = sources.selection(origin.source, origin.options)
-    cache = ctx.store.root / "inputs.json" if ctx.store.root.is_dir() else None
+    out = ctx.store.root
+    cache = out / INPUTS if os.access(out, os.W_OK) else None
+    is_own = own_input(out, (d.name for d in ctx.recipe.datasets))
     found: dict[str, InputFile] = {}
     with cached_digests(cache) as digests:
         for glob in origin.patterns:
-            found |= {f.url: f for f in list_inputs_of(glob, ctx.base_dir, selection, digests)}
+            listed = list_inputs_of(glob, ctx.base_dir, selection, digests)
+            found |= {f.url: f for f in listed if is_url(f.url) or not is_own(f.url)}
+    if not found:
+        raise InputError(
+            "only files of the output itself match",
+            value=", ".join(origin.patterns),
+            remedy="read from elsewhere, or choose another --out",
+        )
     return sorted(found.values(), key=lambda f: (f.rel, f.url))
 
 

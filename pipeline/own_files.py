@@ -6,18 +6,26 @@ holds other files is refused before anything is done.
 """
 
 import json
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
-from gristmill.manifests.commit import TMP_PREFIX
+from gristmill.manifests.commit import OBJECTS, TMP_PREFIX
 from gristmill.manifests.errors import UsageError
-from gristmill.manifests.manifest import FORMAT, MANIFEST
+from gristmill.manifests.manifest import FORMAT, MANIFEST, RUN
+from gristmill.pipeline.lock import LOCK
+from gristmill.pipeline.progress import EVENTS
+
+INPUTS = "inputs.json"
+"""The cache of input digests."""
 
 ROLE_FOLDERS = {"ledger": "ledger", "measures": "measures", "samples": "samples", "tokenised": "tokenised"}
 """Role of a file -> its folder in the dataset's; other roles lie in the dataset's itself."""
 
 _PUBLISHED = re.compile(r"(part|tokens|ledger|measures|samples|stats)(-\d{5,})?\.[0-9a-f]{8}\.[a-z]+", re.ASCII)
+_RIGHT_BELOW = (LOCK, EVENTS, RUN)
 _TMP = re.compile(re.escape(TMP_PREFIX) + "[0-9a-f]{32}", re.ASCII)
 
 
@@ -51,6 +59,36 @@ def refuse_foreign_folders(out: Path, datasets: Iterable[str]) -> None:
                     value=foreign[0],
                     remedy="choose another --out, or move them away",
                 )
+
+
+def own_input(out: Path, datasets: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a local path names what runs wrote into `out` (an absolute path without links): no run reads that.
+
+    An output may lie among the inputs of a pattern like `**`; what the run before left there is no input.
+    Raises UsageError on a folder (`/` at the end) that is read as a whole and holds the output.
+    """
+    unfinished = {OBJECTS, *datasets}
+
+    @cache
+    def real_folder(folder: str) -> str:
+        return os.path.realpath(folder)
+
+    @cache
+    def is_own_place(first: str) -> bool:
+        return first in unfinished or _is_finished(out / first)
+
+    def is_own(path: str) -> bool:
+        folder, name = os.path.split(path)
+        real = real_folder(folder)
+        if not name and out.is_relative_to(real):
+            remedy = "choose an --out elsewhere"
+            raise UsageError("the output lies in a folder that is read as a whole", str(out), path, remedy)
+        if real == str(out):
+            return name in _RIGHT_BELOW or name.startswith((INPUTS, TMP_PREFIX))
+        inside = real.startswith(os.path.join(out, ""))
+        return inside and is_own_place(Path(real).relative_to(out).parts[0])
+
+    return is_own
 
 
 def _is_own(entry: Path) -> bool:

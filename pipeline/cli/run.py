@@ -1,6 +1,7 @@
 """`gristmill run`: make the datasets of a recipe."""
 
 import argparse
+import errno
 import os
 import time
 from collections.abc import Mapping
@@ -60,6 +61,23 @@ def workers_for(asked: int | None, of_profile: int | None) -> int:
     return count
 
 
+def output_folder(text: str) -> Path:
+    """The folder that results go to, made when absent. Raises UsageError when it cannot be one."""
+    if not text:
+        raise UsageError("names nothing", "--out", text, "give a folder")
+    try:
+        out = Path(text).resolve()
+        out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, FileNotFoundError, NotADirectoryError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"no folder can be made there ({reason})", "--out", text, "give another place") from None
+    except OSError as error:
+        if error.errno not in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EILSEQ):
+            raise
+        raise UsageError(f"no folder can be made there ({error.strerror})", "--out", text, "give another") from None
+    return out
+
+
 def engine_name(asked: str | None, of_profile: str | None) -> str:
     """The engine; only the local one is part of this version."""
     name = asked or of_profile or "local"
@@ -88,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     loaded = load(recipe)
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
-    out = Path(args.out).resolve()
+    out = output_folder(args.out)
     options = RunOptions(args.sample, args.measures == "all", selection)
     engine = LocalEngine(out, workers_for(args.workers, profile.workers))
     try:

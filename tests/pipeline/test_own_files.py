@@ -1,13 +1,17 @@
 """What of an output is a run's own: nobody else's files are replaced, taken away or read as input."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from gristmill.manifests.errors import UsageError
+from gristmill.manifests.errors import EXIT_INPUT, EXIT_USAGE, UsageError
 from gristmill.manifests.manifest import read_manifest
+from gristmill.pipeline.plan import make_plan
+from gristmill.pipeline.recipe import load_recipe
+from gristmill.pipeline.run import load
 from tests.laws.corpora import prose
-from tests.laws.running import run_inline, write_recipe
+from tests.laws.running import call, json_of, run_inline, write_recipe
 
 RECIPE = """\
 name: own
@@ -82,3 +86,39 @@ def test_a_torn_manifest_and_leftovers_of_ours_are_mended(recipe: Path) -> None:
     named = {f["path"] for f in read_manifest(out / "code")["shards"]}
     assert {p.name for p in (out / "code").glob("part-*")} == named
     assert not list((out / "code").glob(".tmp-*"))
+
+
+def test_an_output_among_its_inputs_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text('{"id": 1, "text": "one"}\n{"id": 2, "text": "two"}\n')
+    recipe = write_recipe(tmp_path, RECIPE.replace("{tree: code/}", '{jsonl: "**/*.jsonl"}'))
+    words = ("run", recipe, "--out", tmp_path / "out", "--workers", "0", "--json")
+    first = json_of(call(*words))
+    assert list((tmp_path / "out").rglob("*.jsonl"))
+    again = json_of(call(*words))
+    assert first["datasets"] == again["datasets"] and again["datasets"][0]["records"] == 2
+    inside = write_recipe(tmp_path, RECIPE.replace("{tree: code/}", '{jsonl: "out/**/*.jsonl"}'), "inside.yaml")
+    refused = call("run", inside, "--out", tmp_path / "out")
+    assert refused.returncode == EXIT_INPUT and "choose another --out" in refused.stderr
+
+
+def test_a_repository_that_holds_the_output_is_refused(recipe: Path) -> None:
+    write_recipe(recipe.parent, RECIPE.replace("{tree: code/}", "{tree: ., whole_repo: true}"))
+    with pytest.raises(UsageError, match="read as a whole"):
+        run_inline(recipe, recipe.parent / "code" / "out")
+
+
+@pytest.mark.parametrize("place", ["", "file", "file/below", "loop", "n" * 300, "/proc/none"])
+def test_an_output_that_cannot_be_a_folder_is_told_in_one_line(recipe: Path, place: str) -> None:
+    (recipe.parent / "file").touch()
+    (recipe.parent / "loop").symlink_to("loop")
+    done = call("run", recipe, "--out", recipe.parent / place if place else "", "--workers", "0")
+    assert done.returncode == EXIT_USAGE and "--out" in done.stderr and "bug" not in done.stderr
+
+
+def test_a_plan_writes_nothing_where_it_may_not(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = recipe.parent / "out"
+    out.mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    make_plan(load(load_recipe(recipe)), out)
+    assert list(out.iterdir()) == []
