@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import canonical_json, is_sealed, sealed
-from gristmill.manifests.commit import FileEntry, replace_file
+from gristmill.manifests.commit import TMP_PREFIX, FileEntry, replace_file
 from gristmill.manifests.errors import InputError, VerifyError
 from gristmill.manifests.tally import StepTallies, tally_from_json
 
@@ -34,6 +34,10 @@ FORMAT = "gristmill-manifest"
 RUN_FORMAT = "gristmill-run"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+PUBLISHING = TMP_PREFIX + "0" * 32
+"""A file of this name stands in a dataset's folder from the first link until the last one is swept: whoever finds it
+beside no manifest, or beside files that the manifest does not name, knows that a run was killed there."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII)
 RUN = "run.json"
 FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "samples", "stats", "tokenised")

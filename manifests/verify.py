@@ -6,7 +6,8 @@ dataset. It never raises on damage: whatever is wrong is a Fault. Covered, byte 
 names, files of an object that no receipt names) is no fault, since no reader opens it; a file in a
 dataset's folder that the manifest does not name is one, since a glob would find it.
 
-A dataset of the run without a folder is `pending`, not a fault: the run has not got that far.
+A dataset of the run without a folder, or whose publishing was cut short before its manifest, is `pending`, not a
+fault: the run has not got that far.
 """
 
 import os
@@ -18,7 +19,7 @@ from typing import Any
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import OBJECTS, RECEIPT, TMP_PREFIX, FileEntry
 from gristmill.manifests.errors import InputError
-from gristmill.manifests.manifest import MANIFEST, RUN, file_entries
+from gristmill.manifests.manifest import MANIFEST, PUBLISHING, RUN, file_entries
 from gristmill.manifests.manifest_model import ManifestModel, ReceiptModel, RunModel
 from gristmill.manifests.verify_books import Dataset, books_faults
 from gristmill.manifests.verify_documents import load_document
@@ -178,7 +179,8 @@ def _take_receipts(state: _State) -> None:
 def _take_dataset(state: _State, folder: Path, shown: str) -> None:
     prefix = f"{shown}/" if shown else ""
     present = _present_files(state, folder)
-    if shown and not (folder / MANIFEST).exists() and not present:
+    publishing = (folder / PUBLISHING).exists()
+    if shown and not (folder / MANIFEST).exists() and (publishing or not present):
         state.pending.append(shown)
         return
     manifest = state.document(folder / MANIFEST, f"{prefix}{MANIFEST}", ManifestModel)
@@ -188,7 +190,7 @@ def _take_dataset(state: _State, folder: Path, shown: str) -> None:
         state.faults.append(Fault(f"{prefix}{MANIFEST}", "format", f"the manifest of {manifest['name']}"))
     files = state.entries(folder, shown, file_entries(manifest))
     named = {n.entry.path for n in files} | {MANIFEST}
-    for path in sorted(present - named):
+    for path in sorted(present - named if not publishing else ()):
         state.faults.append(Fault(f"{prefix}{path}", "unnamed", FAULT_KINDS["unnamed"]))
     state.datasets.append(Dataset(folder, shown, manifest, files))
     if shown and (state.root / OBJECTS).is_dir():

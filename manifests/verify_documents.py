@@ -11,12 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gristmill.manifests.canonical import VOLATILE, canonical_json, digest_bytes, is_sealed, sealed
+from gristmill.manifests.canonical import VOLATILE, canonical_json, digest_bytes, is_sealed
 from gristmill.manifests.manifest_model import shape_fault
 from gristmill.manifests.verify_files import Fault, file_status
-
-SEALS_VOLATILE = "digest" in sealed({VOLATILE: {}})[VOLATILE]
-"""Whether `sealed` gives the volatile part its own digest; where not, a change in it goes unseen."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ def load_document(path: Path, shown: str, model: type[BaseModel]) -> Loaded | Fa
         return Fault(shown, "seal", "not canonical JSON of one object")
     if not is_sealed(value):
         return Fault(shown, "seal", "the digest in the document is not that of its content")
-    if SEALS_VOLATILE and not _volatile_is_sealed(value):
+    if not _volatile_is_sealed(value):
         return Fault(shown, "seal", f"the digest in its `{VOLATILE}` part is not that of the part")
     wrong = shape_fault(model, value)
     return Fault(shown, "format", wrong) if wrong else Loaded(value, len(raw))

@@ -30,6 +30,7 @@ from gristmill.manifests.manifest import (
     FORMAT,
     FORMAT_VERSION,
     MANIFEST,
+    PUBLISHING,
     Manifest,
     entries_to_json,
     file_entries,
@@ -62,6 +63,7 @@ class Publisher:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / PUBLISHING).touch()
 
     def links(self, role: str, refs: Sequence[ShardRef]) -> list[FileEntry]:
         """Link files of a role in order; entries with their new paths."""
@@ -102,12 +104,13 @@ class Publisher:
                 fsync_dir(place)
         document = write_manifest(self.folder, manifest)
         sweep(self.folder, document)
+        (self.folder / PUBLISHING).unlink()
         return document
 
 
 def sweep(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Remove links and leftovers of ours in a dataset's folder that its manifest does not name."""
-    for path in stray_files(folder, {e.path for e in file_entries(manifest)}):
+    for path in stray_files(folder, {PUBLISHING, *(e.path for e in file_entries(manifest))}):
         path.unlink()
 
 
@@ -253,9 +256,18 @@ def publish(out: Path, built: Built, shared: Mapping[str, Any], engine: str, sto
 
 
 def upstream_digests(out: Path, built: Built) -> list[dict[str, str]]:
-    """The published manifests that a dataset was made from: name and digest."""
-    names = [u.spec.name for u in built.upstream]
-    return [{"name": n, "digest": read_manifest(out / n)["digest"]} for n in names if (out / n / MANIFEST).exists()]
+    """The published manifests that a dataset was made from: name and digest.
+
+    One that shows something else (a part of the recipe was run since, or a sample) is left out.
+    """
+    found: list[dict[str, str]] = []
+    for upstream in built.upstream:
+        folder = out / upstream.spec.name
+        if (folder / MANIFEST).exists():
+            manifest = read_manifest(folder)
+            if [s["digest"] for s in manifest["shards"]] == [s.entry.digest for s in upstream.shards]:
+                found.append({"name": upstream.spec.name, "digest": manifest["digest"]})
+    return found
 
 
 def built_steps(built: Built) -> list[LoadedStep]:
