@@ -234,3 +234,15 @@ def test_joined_records_with_one_key_get_ids_of_their_own(tmp_path: Path) -> Non
     assert all(r["parents"][0] in old for r in joined if r["id"] not in old)
     assert len(rows(out, "unique")) == len({r["content_hash"] for r in joined})
     assert verify(out, deep=True).faults == []
+
+
+def test_upstream_names_only_what_a_dataset_was_made_from(recipe: Path, tmp_path: Path) -> None:
+    """`--only` finds the work of a whole run, while a sample stands in the folder of what it is made from."""
+    run_inline(recipe, tmp_path)
+    assert {u["name"] for u in read_manifest(tmp_path / "both")["upstream"]} == {"lines", "table", "notes"}
+    options = RunOptions(sample=0.3, selection=parse_selection(load_recipe(recipe), "until", "lines"))
+    run_inline(recipe, tmp_path, options=options)
+    only = RunOptions(selection=parse_selection(load_recipe(recipe), "only", "both"))
+    made = run_inline(recipe, tmp_path, options=only)["both"]
+    assert {u["name"] for u in made["upstream"]} == {"table", "notes"}
+    assert verify(tmp_path, deep=True).faults == []
