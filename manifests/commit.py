@@ -336,3 +336,27 @@ class ObjectStore:
     def path(self, key: str, file: FileEntry) -> Path:
         """Full path of a file of an object."""
         return self.folder(key) / file.path
+
+    def sound_path(self, key: str, file: FileEntry) -> Path:
+        """Full path of a file of an object whose bytes are what its entry says. Raises VerifyError when they are not.
+
+        For files without checksums of their own, whose damage would decide what is made of them.
+        """
+        path = self.path(key, file)
+        refuse_damaged(path, file.digest)
+        return path
+
+
+def refuse_damaged(path: Path, digest: str) -> None:
+    """Raise VerifyError when the bytes of an object's file are not those of its digest."""
+    hasher = blake3()
+    if path.stat().st_size:
+        hasher.update_mmap(path)
+    found = DIGEST_PREFIX + hasher.hexdigest()
+    if found != digest:
+        raise VerifyError(
+            "the file is damaged: its bytes do not have the digest of its receipt",
+            where=str(path),
+            value=found,
+            remedy=f"remove the folder {path.parent} and run again",
+        )

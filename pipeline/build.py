@@ -138,7 +138,7 @@ def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], shards: int) -> lis
     ranges: list[list[list[Any]]] = [[] for _ in range(shards)]
     for receipt in reduced:
         for file in receipt.role("reduced"):
-            path = ctx.store.path(receipt.key, file)
+            path = ctx.store.sound_path(receipt.key, file)
             with pa.memory_map(str(path)) as source:
                 addr = pa.ipc.open_file(source).read_all().column("addr").to_numpy()
             bounds = np.searchsorted(addr, bases)

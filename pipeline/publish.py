@@ -289,7 +289,7 @@ def work_seconds(receipts: Iterable[Receipt]) -> float:
 
 def read_samples(receipts: Sequence[Receipt], store: ObjectStore) -> list[list[Sample]]:
     """The samples of each split."""
-    return [samples_from_bytes(store.path(r.key, f).read_bytes()) for r in receipts for f in r.role("samples")]
+    return [samples_from_bytes(store.sound_path(r.key, f).read_bytes()) for r in receipts for f in r.role("samples")]
 
 
 def account_files(publisher: Publisher, receipts: Sequence[Receipt], store: ObjectStore) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore, Receipt, refuse_damaged
 from gristmill.manifests.shard import read_shard
 from gristmill.pipeline.exchange_rows import part_of, sort_rows
 from gristmill.pipeline.exchanges import load_exchange
@@ -41,6 +41,8 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     stage = load_exchange(payload["exchange"], payload["base_dir"])
     schema = emitted_schema(stage.key_bytes, stage.order_bytes)
     path = Path(payload["input"])
+    if payload["format"] == "idkeys":  # shards have checksums in their pages
+        refuse_damaged(path, task.what["input"])
     batches = _idkeys(path) if payload["format"] == "idkeys" else _documents(path, stage)
     emitted = [stage.emit(batch, addr) for batch, addr in batches]
     rows = pa.Table.from_batches(emitted, schema=schema)

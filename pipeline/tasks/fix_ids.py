@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt, refuse_damaged
 from gristmill.manifests.ledger import LEDGER, MEASURES
 from gristmill.manifests.samples import samples_from_bytes, samples_to_bytes
 from gristmill.manifests.schema import DOCUMENT, repeated_id
@@ -56,7 +56,11 @@ class _Fixer:
         self.new_ids = _new_ids(task)
 
     def paths(self, role: str) -> list[Path]:
-        return [self.folder / f["path"] for f in self.files if f["role"] == role]
+        files = [f for f in self.files if f["role"] == role]
+        for file in files:
+            if not file["path"].endswith(".parquet"):  # those have checksums in their pages
+                refuse_damaged(self.folder / file["path"], file["digest"])
+        return [self.folder / f["path"] for f in files]
 
     def documents(self) -> None:
         out_rows = _out_rows(self.paths("idkeys")[0], self.new_ids)
