@@ -8,6 +8,7 @@ the kept ones, -1 for the others).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gristmill.manifests.errors import InputError
 from gristmill.manifests.samples import priorities, threshold
 from gristmill.manifests.schema import BATCH_BYTES, BATCH_ROWS
 from gristmill.pipeline.account import AccountSpec, Rows
+from gristmill.pipeline.own_files import INPUTS
 from gristmill.pipeline.row_pass import RowPass, load_stages
 from gristmill.pipeline.sources import catalogue as sources
 from gristmill.pipeline.sources.digests import digest_local
@@ -166,13 +168,15 @@ def read_options(value: Mapping[str, Any]) -> ReadOptions:
     )
 
 
-def refuse_changed(files: Sequence[InputFile]) -> None:
+def refuse_changed(files: Sequence[InputFile], cache: Path) -> None:
     """Raise InputError when a local file is not what the key says: what was read may be something else.
 
-    Remote files and whole folders are not read a second time for it.
+    Remote files and whole folders are not read a second time for it. The cache of digests goes: a file that was
+    changed under its old size and time stands there with its old digest.
     """
     for file in files:
         if not is_url(file.url) and not file.url.endswith("/") and digest_local(file.url) != file.digest:
+            cache.unlink(missing_ok=True)
             raise InputError(
                 "an input changed while the run was going on", where=file.url, remedy="run the same command again"
             )
@@ -200,7 +204,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
             state.take_rows(whole, rows)
         state.idkeys.close()
         facts = state.row_pass.finish(task.label)
-        refuse_changed(files)
+        refuse_changed(files, store.root / INPUTS)
         return writer.commit(facts)
     except BaseException:
         writer.abandon()

@@ -1,6 +1,8 @@
 """Files that change between the listing and the work: nothing of them is committed under the key of what they were."""
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,3 +68,18 @@ def test_a_file_that_changes_during_the_run_is_refused(recipe: Path, name: str, 
     assert fingerprint(out) == fingerprint(recipe.parent / "calm")
     path.write_text(text)
     assert run_inline(recipe, out)["web"]["totals"]["records"] in (0, 1)
+
+
+def test_a_change_under_the_old_size_and_time_is_found_when_the_file_is_read(recipe: Path) -> None:
+    """The cache of digests does not see it; the remedy of the error ends all the same."""
+    out, path = recipe.parent / "out", recipe.parent / "a.jsonl"
+    os.utime(path, ns=(1_700_000_000_000_000_000, 1_700_000_000_000_000_000))
+    run_inline(recipe, out)
+    path.write_text(path.read_text().replace("text 1", "TEXT 1"))
+    os.utime(path, ns=(1_700_000_000_000_000_000, 1_700_000_000_000_000_000))
+    shutil.rmtree(out / "objects")
+    with pytest.raises(InputError, match="run the same command again"):
+        run_inline(recipe, out)
+    run_inline(recipe, out)
+    run_inline(recipe, recipe.parent / "calm")
+    assert fingerprint(out) == fingerprint(recipe.parent / "calm")
