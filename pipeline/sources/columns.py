@@ -26,7 +26,8 @@ _DICTIONARY_FIELDS = frozenset({"domain", "derivation"})
 
 @dataclass(slots=True)
 class Columns:
-    """What a reader knows of its rows beside the text: lists of equal length, None where unknown.
+    """What a reader knows of its rows beside the text: lists of equal length, None where unknown; all but the first
+    may be empty.
 
     `key_text` is what `manifests.schema.record_id` hashes (`identity` makes it), None for a row without a key;
     `meta` is a JSON object.

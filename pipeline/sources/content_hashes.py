@@ -1,11 +1,5 @@
-"""`content_hash` of many texts at once: short ones by `blake3_lanes`, long ones by the library.
+"""`content_hash` of many texts at once: short ones by `blake3_lanes` where that pays, long ones by the library."""
 
-Importing the kernel takes half a second (ten, where it has to be compiled), which only pays where much is read: so it
-is used once numba is here for another reason, or LIBRARY_BYTES of short texts have been hashed without it. The hashes
-are the same.
-"""
-
-import sys
 from itertools import pairwise
 from typing import cast
 
@@ -13,22 +7,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gristmill.manifests.schema import ID_BYTES, content_hash
+from gristmill.pipeline.sources.kernel_use import kernels_pay
 
 Bytes = npt.NDArray[np.uint8]
 
-LIBRARY_BYTES = 512 << 20
 # From here on the library is as fast.
 LONG_TEXT_BYTES = 16 << 10
 # Below this a call of the kernel would not fill its lanes.
 _MIN_ROWS = 8
-_NUMBA_IN_USE = "gristmill.stages.kernels.jit"
-_hashed_by_library = 0
 
 
 def hash_rows(data: Bytes, offsets: npt.NDArray[np.int64]) -> Bytes:
     """`content_hash` of the bytes of each row: uint8 of shape (rows, ID_BYTES)."""
     sizes = np.diff(offsets)
-    if len(sizes) < _MIN_ROWS or not _kernel_pays(int(offsets[-1] - offsets[0])):
+    if len(sizes) < _MIN_ROWS or not kernels_pay(int(offsets[-1] - offsets[0])):
         return _by_library(data, offsets)
     from gristmill.stages.kernels.blake3_lanes import blake3_128
 
@@ -40,14 +32,6 @@ def hash_rows(data: Bytes, offsets: npt.NDArray[np.int64]) -> Bytes:
     for row in np.flatnonzero(long).tolist():
         hashes[row] = np.frombuffer(content_hash(cast(bytes, data[offsets[row] : offsets[row + 1]].data)), np.uint8)
     return hashes
-
-
-def _kernel_pays(more_bytes: int) -> bool:
-    global _hashed_by_library  # noqa: PLW0603  a count of this process, of which no result depends
-    if _NUMBA_IN_USE in sys.modules:
-        return True
-    _hashed_by_library += more_bytes
-    return _hashed_by_library > LIBRARY_BYTES
 
 
 def _by_library(data: Bytes, offsets: npt.NDArray[np.int64]) -> Bytes:

@@ -11,10 +11,13 @@ Text files (`text_to_utf8`): UTF-16 or UTF-32 with a byte order mark, else UTF-8
 
 import codecs
 import re
+import struct
 from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+
+from gristmill.pipeline.sources.kernel_use import kernels_pay
 
 UTF8 = "utf-8"
 _BOMS = (
@@ -24,6 +27,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_OFFSETS = struct.Struct("=qq")
 _BOM_STARTS = frozenset(bom[0] for bom, _ in _BOMS)
 _META_BYTES = 1024
 _META_CHARSET = re.compile(rb"<meta[^>]{1,512}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.+-]{2,40})", re.IGNORECASE)
@@ -35,8 +39,12 @@ _SINGLE_BYTE = re.compile(r"cp125\d|iso8859-\d+|koi8-[ru]|mac-roman|cp866")
 
 
 def is_utf8(data: bytes | memoryview) -> bool:
-    """Whether `data` is UTF-8; by Arrow, at ten times the speed of decoding it."""
-    offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
+    """Whether `data` is UTF-8; both ways are far quicker than decoding it."""
+    if kernels_pay(len(data)):
+        from gristmill.stages.kernels import utf8
+
+        return utf8.is_utf8(np.frombuffer(data, np.uint8))
+    offsets = pa.py_buffer(_OFFSETS.pack(0, len(data)))
     array = pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(data))
     try:
         array.validate(full=True)

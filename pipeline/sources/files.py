@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
@@ -141,26 +142,37 @@ def _find(glob: str, base_dir: str, selection: Selection) -> Iterator[_Found]:
 
 def _matches(fixed: str, pattern: str, selection: Selection) -> Iterator[_Found]:
     """Files below `fixed` that match, and those in folders that match."""
+    if "**" in pattern:
+        # Not by glob(), which follows links to folders, and so never comes back from two that lead upwards.
+        parts = pattern.split("/")
+        everything = Selection((), selection.file_links)
+        yield from (one for one in _walk(fixed, fixed, everything) if _fits(one.url[len(fixed) :], parts))
+        return
     from glob import glob
 
-    # glob() follows links to folders for `**`; a path that leaves `fixed` through one is left out.
-    for name in glob(pattern, root_dir=fixed, recursive=True):
+    for name in glob(pattern, root_dir=fixed):
         path = os.path.join(fixed, name)
-        parts = PurePosixPath(name).parts
-        if VCS_FOLDERS.intersection(parts) or _behind_link(fixed, parts[:-1], pattern):
+        if VCS_FOLDERS.intersection(PurePosixPath(name).parts):
             continue
         if os.path.isdir(path):
-            if "**" not in pattern and not os.path.islink(path):
-                yield from _walk(path, fixed, selection)
+            yield from () if os.path.islink(path) else _walk(path, fixed, selection)
         elif _is_wanted_file(os.stat(path), os.path.islink(path), selection):
             yield _found_local(path, fixed)
 
 
-def _behind_link(fixed: str, folders: tuple[str, ...], pattern: str) -> bool:
-    if "**" not in pattern:
-        return False
-    paths = (os.path.join(fixed, *folders[: depth + 1]) for depth in range(len(folders)))
-    return any(map(os.path.islink, paths))
+def _fits(path: str, pattern: Sequence[str]) -> bool:
+    """Whether the parts of a path match those of a pattern, of which `**` stands for any number that are not hidden."""
+    return _parts_fit([part for part in path.split("/") if part], pattern)
+
+
+def _parts_fit(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not pattern or not names:
+        return not names and all(part == "**" for part in pattern)
+    hidden = names[0].startswith(".")
+    if pattern[0] == "**":
+        return _parts_fit(names, pattern[1:]) or (not hidden and _parts_fit(names[1:], pattern))
+    fits = fnmatchcase(names[0], pattern[0]) and (not hidden or pattern[0].startswith("."))
+    return fits and _parts_fit(names[1:], pattern[1:])
 
 
 def _walk(top: str, fixed: str, selection: Selection) -> Iterator[_Found]:

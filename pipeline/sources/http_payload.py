@@ -50,10 +50,10 @@ class Head(NamedTuple):
 
 def parse_head(data: bytes, start: int, end: int) -> Head:
     """The head of the HTTP response `data[start:end]`. Raises Fault (`bad_http`)."""
-    status = _STATUS_LINE.match(data, start, end)
-    if not status:
+    found = _STATUS_LINE.match(data, start, end)
+    if not found:
         raise Fault("bad_http", "no HTTP status line")
-    line_end, limit = status.end() - 1, min(end, start + _MAX_HEAD_BYTES)
+    status, line_end, limit = int(found[1]), found.end() - 1, min(end, start + _MAX_HEAD_BYTES)
     last = data.find(b"\r\n\r\n", line_end - 1, limit)
     body = last + 4
     if last < 0:
@@ -65,7 +65,7 @@ def parse_head(data: bytes, start: int, end: int) -> Head:
     mime, charset = split_content_type(_field(fields, b"\ncontent-type:"))
     encoded, chunked = _field(fields, b"\ncontent-encoding:"), _field(fields, b"\ntransfer-encoding:")
     encodings = _words(encoded) if encoded else ()
-    return Head(int(status[1]), body, mime, charset, encodings, bool(chunked) and "chunked" in _words(chunked))
+    return Head(status, body, mime, charset, encodings, bool(chunked) and "chunked" in _words(chunked))
 
 
 def _field(fields: bytes, name: bytes) -> bytes:

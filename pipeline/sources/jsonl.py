@@ -32,7 +32,7 @@ LONG_LINE_BYTES = 8 << 20
 
 def read_file(file: InputFile, options: ReadOptions) -> Iterator[ReadBatch]:
     """The rows and losses of one file. Raises InputError if it cannot be opened."""
-    fields, builder = Fields.of(options), DocumentBuilder(options, hash_together=True)
+    fields, builder = Fields.of(options), DocumentBuilder(options)
     with open_binary(file.url) as raw:
         for block in read_lines(read_pieces(raw, file.rel), options.max_doc_bytes):
             if isinstance(block, Loss):

@@ -13,15 +13,21 @@ import numpy.typing as npt
 
 _KEPT = 3
 _spare: list[npt.NDArray[np.uint8]] = []
-# References to a buffer that is free: the list's, the loop variable's, the argument's of getrefcount.
-_FREE_REFERENCES = 3
+
+
+def _references(buffers: list[npt.NDArray[np.uint8]], at: int) -> int:
+    return sys.getrefcount(buffers[at])
+
+
+# What this interpreter counts for one that nobody but the list refers to.
+_FREE_REFERENCES = _references([np.empty(1, np.uint8)], 0)
 
 
 def take_buffer(size: int) -> npt.NDArray[np.uint8]:
     """A buffer of `size` bytes of any content, which belongs to the caller and to whoever it is passed on to."""
-    for buffer in _spare:
-        if len(buffer) == size and sys.getrefcount(buffer) == _FREE_REFERENCES:
-            return buffer
+    for at in range(len(_spare)):
+        if _references(_spare, at) == _FREE_REFERENCES and len(_spare[at]) == size:
+            return _spare[at]
     fresh = np.empty(size, np.uint8)
     while len(_spare) >= _KEPT:
         _spare.pop(0)

@@ -82,7 +82,7 @@ def _fields(record: Record) -> Fields:
         # As nearly all tools write heads: at half the time of the pattern.
         lines = data[start + len(b"WARC/1.0\r\n") : block - 4].split(b"\r\n")
         fields: Fields = dict([line.split(b": ", 1) for line in lines])  # type: ignore[misc]
-        if all(name in fields for name in _NAMES[:4]):
+        if b"WARC-Type" in fields and b"WARC-Record-ID" in fields and b"WARC-Target-URI" in fields:
             return fields
     except ValueError:
         pass
@@ -161,4 +161,4 @@ def _url(fields: Fields) -> str | None:
 
 
 def _string(value: bytes) -> str:
-    return value.strip().decode("utf-8", "replace")
+    return value.decode("utf-8", "replace").strip()
