@@ -15,9 +15,9 @@ def list_output(out: Path) -> dict[str, Any]:
     """`engine`, `recipe`, `sample`, `datasets` and `pending`, the datasets that are not made yet.
 
     A dataset has `name`, `path` (relative to `out`), `digest`, `kind`, `records`, `tokens`, `rows`, `sample`, `until`
-    (the step at which it was cut short), `stale` (made by another version of the recipe than `run.json` holds)
-    and `steps`. `out` may be one dataset's folder, whose path is then `.`. Raises InputError when it is neither,
-    VerifyError on damage.
+    (the step at which it was cut short), `stale` (made by another version of the recipe than `run.json` holds, or
+    from a dataset that was made anew since) and `steps`. `out` may be one dataset's folder, whose path is then `.`.
+    Raises InputError when it is neither, VerifyError on damage.
     """
     found = places(out)
     if not (out / RUN).exists():
@@ -30,17 +30,22 @@ def list_output(out: Path) -> dict[str, Any]:
             "pending": [],
         }
     run = read_run(out)
+    now = {p.name: p.manifest["digest"] for p in found}
     return {
         "engine": run[VOLATILE].get("engine"),
         "recipe": run["recipe"].get("name"),
         "sample": run["sample"],
-        "datasets": [_dataset(p.manifest, p.name, run.get("recipe_digest")) for p in found],
+        "datasets": [_dataset(p.manifest, p.name, run.get("recipe_digest"), now) for p in found],
         "pending": [name for name in run["datasets"] if not (out / name / MANIFEST).exists()],
     }
 
 
-def _dataset(manifest: Manifest, path: str, recipe_digest: str | None) -> dict[str, Any]:
+def _dataset(
+    manifest: Manifest, path: str, recipe_digest: str | None, now: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     totals = manifest["totals"]
+    upstream = manifest.get("upstream", [])
+    rebuilt = any((now or {}).get(u["name"], u["digest"]) != u["digest"] for u in upstream)
     return {
         "name": manifest["name"],
         "path": path,
@@ -51,7 +56,7 @@ def _dataset(manifest: Manifest, path: str, recipe_digest: str | None) -> dict[s
         "rows": totals["rows"],
         "sample": manifest["sample"],
         "until": manifest["until"],
-        "stale": recipe_digest not in (None, manifest["recipe"]["digest"]),
+        "stale": rebuilt or recipe_digest not in (None, manifest["recipe"]["digest"]),
         "steps": [_step(step) for step in manifest["steps"]],
     }
 

@@ -20,6 +20,7 @@ from gristmill.pipeline.engines.protocol import Engine, ExchangeJob, Notify, run
 from gristmill.pipeline.exchange_rows import partitions_for
 from gristmill.pipeline.phases import LoadedStep, Phase
 from gristmill.pipeline.recipe import DatasetSpec, Recipe
+from gristmill.pipeline.sources.protocol import InputFile
 from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.shard_map import read_drops
 
@@ -57,7 +58,8 @@ class Built:
 
 @dataclass(frozen=True)
 class Context:
-    """What building needs: the output's store, an engine, the recipe, and how the run was asked for."""
+    """What building needs: the output's store, an engine, the recipe, how the run was asked for, and the input
+    listings that were frozen so far, by dataset."""
 
     store: ObjectStore
     engine: Engine
@@ -65,6 +67,7 @@ class Context:
     notify: Notify
     measures_all: bool = False
     sample: float | None = None
+    listings: dict[str, list[InputFile]] = field(default_factory=dict[str, list[InputFile]])
 
     @property
     def base_dir(self) -> str:

@@ -17,7 +17,7 @@ from gristmill.pipeline.build import (
 )
 from gristmill.pipeline.own_files import INPUTS, own_input
 from gristmill.pipeline.phases import Phase
-from gristmill.pipeline.recipe import ReadOrigin
+from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin
 from gristmill.pipeline.sources import catalogue as sources
 from gristmill.pipeline.sources.digests import cached_digests
 from gristmill.pipeline.sources.files import is_url
@@ -29,8 +29,19 @@ from gristmill.pipeline.task import Task, make_task
 READ_VERSION = 1
 
 
-def list_inputs(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
-    """The frozen listing of an origin. Raises InputError when a glob matches nothing."""
+def list_inputs(ctx: Context, spec: DatasetSpec) -> list[InputFile]:
+    """The frozen listing of a dataset that is read, made once a run. Raises InputError when a glob matches nothing."""
+    origin = spec.origin
+    assert isinstance(origin, ReadOrigin)
+    if spec.name not in ctx.listings:
+        try:
+            ctx.listings[spec.name] = _listing(ctx, origin)
+        except InputError as error:
+            raise InputError(error.what, error.where or spec.where, error.value, error.remedy) from error
+    return ctx.listings[spec.name]
+
+
+def _listing(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
     selection = sources.selection(origin.source, origin.options)
     out = ctx.store.root
     cache = out / INPUTS if os.access(out, os.W_OK) else None
@@ -51,9 +62,7 @@ def list_inputs(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
 
 def read_phase(ctx: Context, built: Built, phase: Phase, options: Mapping[str, OptionValue]) -> None:
     """Read the inputs of a dataset through the phase's chain."""
-    origin = built.spec.origin
-    assert isinstance(origin, ReadOrigin)
-    listing = list_inputs(ctx, origin)
+    listing = list_inputs(ctx, built.spec)
     built.inputs = [{"rel": f.rel, "bytes": f.bytes, "digest": f.digest} for f in listing]
     tasks = _read_tasks(ctx, built, phase, make_splits(listing), options)
     receipts = _fix_repeated(ctx, built, ctx.map(tasks))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.commit import ObjectStore
-from gristmill.manifests.errors import InputError
 from gristmill.pipeline.build import Built, Context
 from gristmill.pipeline.build_read import list_inputs
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
@@ -84,10 +83,7 @@ def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: d
 def _inputs(ctx: Context, spec: DatasetSpec) -> DatasetPlan:
     origin = spec.origin
     if isinstance(origin, ReadOrigin):
-        try:
-            files = list_inputs(ctx, origin)
-        except InputError as error:
-            raise InputError(error.what, error.where or spec.where, error.value, error.remedy) from error
+        files = list_inputs(ctx, spec)
         shown = [{"rel": f.rel, "bytes": f.bytes, "digest": f.digest} for f in files]
         globs = f"{origin.source}: {', '.join(origin.patterns)}"
         return DatasetPlan(spec.name, globs, len(files), sum(f.bytes for f in files), files=shown)

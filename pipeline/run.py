@@ -15,8 +15,9 @@ from gristmill.manifests.canonical import VOLATILE
 from gristmill.manifests.commit import ObjectStore, sweep_leftovers
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.manifests.manifest import Manifest, write_run
+from gristmill.manifests.vocabulary import find_vocabulary
 from gristmill.pipeline.build import Built, Context, distinct_shards, run_phase
-from gristmill.pipeline.build_read import read_phase
+from gristmill.pipeline.build_read import list_inputs, read_phase
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import Engine, Notify
 from gristmill.pipeline.lock import driver_lock
@@ -79,7 +80,16 @@ def load(recipe: Recipe) -> LoadedRecipe:
                         value=name,
                         remedy="name the dataset of documents that the rows are made from",
                     )
+    if any(makes_rows(loaded, spec) for spec in recipe.datasets):
+        _check_tokenizer(recipe)
     return loaded
+
+
+def _check_tokenizer(recipe: Recipe) -> None:
+    try:
+        find_vocabulary(recipe.tokenizer, recipe.base_dir)
+    except UsageError as error:
+        raise RecipeError(f"tokenizer: {error.what}", str(recipe.path), error.value, error.remedy) from error
 
 
 def makes_rows(loaded: LoadedRecipe, spec: DatasetSpec) -> bool:
@@ -152,6 +162,9 @@ class Run:
             refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
             prepare_stages(self.loaded, plan)
+            for spec in recipe.datasets:
+                if plan[spec.name].mode == "work" and isinstance(spec.origin, ReadOrigin):
+                    list_inputs(self.ctx, spec)
             self._write_index(plan)
             for spec in in_build_order(recipe):
                 if plan[spec.name].mode != "skip":

@@ -176,7 +176,7 @@ def _typed(expected: Any, value: object, where: str, field: "Field[Any]") -> obj
     try:
         return TypeAdapter(expected).validate_python(_tuples(value), strict=True)
     except ValidationError as error:
-        what = error.errors()[0]["msg"]
+        what = error.errors()[0]["msg"].replace("tuple", "list")  # what YAML calls it
         raise UsageError(f"wrong value ({what})", where, value, _doc(field)) from error
 
 

@@ -27,9 +27,7 @@ SOURCE_SUFFIXES = frozenset(
 )
 # Split, so that this file does not hold them. A chat role is a quoted word of a protocol, not prose.
 BANNED_WORDS = re.compile(
-    "|".join(
-        ["/wor" + "k/", "pypi" + r"\.org", "python" + "hosted", r"(?<![\"'`])assist" + "ant", "clau" + "de"]
-    ),
+    "|".join(["/wor" + "k/", "pypi" + r"\.org", "python" + "hosted", r"(?<![\"'`])assist" + "ant", "clau" + "de"]),
     re.IGNORECASE,
 )
 SWALLOWERS = frozenset({"Exception", "BaseException"})
@@ -60,9 +58,7 @@ def imported_names(tree: ast.Module) -> Iterator[str]:
             prefix = "." * node.level + (node.module or "")
             yield from (f"{prefix}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "import_module":
-            yield from (
-                arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
-            )
+            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
 
 
 def import_faults(module: Module) -> list[str]:
@@ -87,9 +83,7 @@ def engine_faults(module: Module) -> list[str]:
     if module.path.parts[:2] != ("pipeline", "engines"):
         return []
     names = [name for name in imported_names(module.tree) if name.startswith("gristmill.stages")]
-    return [
-        f"{name}: an engine imports a stage" for name in names if not name.startswith(STAGES_SEEN_BY_ENGINES)
-    ]
+    return [f"{name}: an engine imports a stage" for name in names if not name.startswith(STAGES_SEEN_BY_ENGINES)]
 
 
 def size_faults(module: Module) -> list[str]:
@@ -103,9 +97,7 @@ def size_faults(module: Module) -> list[str]:
         if lines > MAX_FUNCTION_LINES:
             faults.append(f"{function.name}: {lines} lines, at most {MAX_FUNCTION_LINES}")
         args = function.args
-        named = [
-            a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs) if a.arg not in ("self", "cls")
-        ]
+        named = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs) if a.arg not in ("self", "cls")]
         count = len(named) + (args.vararg is not None) + (args.kwarg is not None)
         if count > MAX_PARAMETERS:
             faults.append(f"{function.name}: {count} parameters, at most {MAX_PARAMETERS}")
@@ -142,9 +134,7 @@ RULES = (import_faults, engine_faults, size_faults, docstring_faults, name_fault
 @pytest.fixture(scope="module")
 def modules(repo: Path) -> list[Module]:
     paths = [path for root in ORDER for path in sorted((repo / root).rglob("*.py"))]
-    return [
-        Module(PurePosixPath(p.relative_to(repo).as_posix()), p.read_text(encoding="utf-8")) for p in paths
-    ]
+    return [Module(PurePosixPath(p.relative_to(repo).as_posix()), p.read_text(encoding="utf-8")) for p in paths]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

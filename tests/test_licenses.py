@@ -16,9 +16,7 @@ def table(repo: Path) -> dict[str, tuple[str, str]]:
     return read_table((repo / "LICENSES.md").read_text(encoding="utf-8"))
 
 
-def test_every_locked_distribution_is_listed_under_its_part(
-    repo: Path, table: dict[str, tuple[str, str]]
-) -> None:
+def test_every_locked_distribution_is_listed_under_its_part(repo: Path, table: dict[str, tuple[str, str]]) -> None:
     listed = {name: part for name, (part, _) in table.items()}
     assert listed == part_of_each(repo), "run `make lock`, which renews the table"
 

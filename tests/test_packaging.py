@@ -26,9 +26,7 @@ CORE, DEV, MODELS, UV = (f"requirements/{name}.txt" for name in ("core.lock", "d
 # Torch stays outside every hashed lock; daft pulls pyarrow back; the others own the module `fasttext` too.
 BANNED = frozenset({"torch", "daft", "fasttext", "fasttext-numpy2", "fasttext-predict", "fasttext-wheel"})
 # Loaded by `import gristmill.pipeline`, any of these would slow down each command and each worker.
-HEAVY = frozenset(
-    {"awkward", "fasttext", "gigatoken", "numba", "numpy", "pyarrow", "resiliparse", "tokenizers"}
-)
+HEAVY = frozenset({"awkward", "fasttext", "gigatoken", "numba", "numpy", "pyarrow", "resiliparse", "tokenizers"})
 SPAWN = """
 import multiprocessing
 
@@ -79,9 +77,7 @@ def uncovered(declared: list[str], lock: Path) -> list[str]:
     return [
         str(want)
         for want in wanted
-        if not any(
-            name == canonicalize_name(want.name) and version in want.specifier for name, version in pins
-        )
+        if not any(name == canonicalize_name(want.name) and version in want.specifier for name, version in pins)
     ]
 
 
@@ -109,9 +105,7 @@ def test_locks_pin_and_hash_everything_and_name_no_registry(repo: Path) -> None:
         for pin in read_lock(repo / lock):
             assert [spec.operator for spec in pin.specifier] == ["=="], f"{lock}: {pin}"
             escaped = re.escape(pin.name)
-            assert re.search(rf"(?m)^{escaped}==[^\n]*\\\n    --hash=sha256:[0-9a-f]{{64}}", text), (
-                f"{lock}: {pin}"
-            )
+            assert re.search(rf"(?m)^{escaped}==[^\n]*\\\n    --hash=sha256:[0-9a-f]{{64}}", text), f"{lock}: {pin}"
 
 
 def test_one_distribution_owns_the_module_fasttext() -> None:
@@ -133,11 +127,7 @@ def test_language_model_is_installed_without_its_dependencies() -> None:
 
 def test_environment_runs_the_locked_versions(repo: Path) -> None:
     pins = [pin for pin in read_lock(repo / DEV) if pin.marker is None or pin.marker.evaluate()]
-    wrong = {
-        pin.name: metadata.version(pin.name)
-        for pin in pins
-        if metadata.version(pin.name) not in pin.specifier
-    }
+    wrong = {pin.name: metadata.version(pin.name) for pin in pins if metadata.version(pin.name) not in pin.specifier}
     assert wrong == {}, "run `make setup`"
 
 
@@ -232,8 +222,7 @@ def installed(repo: Path, wheel: Path, tmp_path_factory: pytest.TempPathFactory)
 
 def test_installed_wheel_imports_whole_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
     lines = [
-        line.split(" ", 1)
-        for line in run(installed / "bin" / "python", "-c", IMPORT_ALL, cwd=tmp_path).splitlines()
+        line.split(" ", 1) for line in run(installed / "bin" / "python", "-c", IMPORT_ALL, cwd=tmp_path).splitlines()
     ]
     assert {f"gristmill.{folder}" for folder in ORDER} <= {name for name, _ in lines}
     assert [file for _, file in lines if not Path(file).is_relative_to(installed)] == []

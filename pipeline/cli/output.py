@@ -108,7 +108,10 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, header in enumerate(headers):
         numeric = bool(cells) and all(re.fullmatch(r"[\d.,%-]*", row[index]) for row in cells)
-        table.add_column(header, justify="right" if numeric else "left", overflow="fold")
+        # Only the last column may wrap: a name broken in two cannot be read, nor copied.
+        table.add_column(
+            header, justify="right" if numeric else "left", overflow="fold", no_wrap=index < len(headers) - 1
+        )
     for row in cells:
         table.add_row(*map(Text, row))
     Console(highlight=False).print(table)

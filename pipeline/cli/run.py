@@ -10,6 +10,8 @@ from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE, UsageError
 
+QUARANTINED_FRAC_SHOWN = 0.2
+
 HELP = """make the datasets of a recipe
 
 Each dataset is published under --out when it is done; work that is already there is found, not
@@ -20,7 +22,7 @@ for instance:
   gristmill run recipe.yaml --out out
   gristmill run recipe.yaml --out try --sample 0.01          one record in a hundred, by content
   gristmill run recipe.yaml --out out --until web.language   stop behind a step and look
-  gristmill run demo --out out --set datasets.web.read.warc='crawl/*.warc.gz'
+  gristmill run recipe.yaml --out out --set datasets.web.steps.gopher_quality.min_doc_words=20
 """
 
 
@@ -123,19 +125,37 @@ def _report(args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]]
 
     if args.json:
         datasets = [{"name": name, "path": name, "digest": m["digest"], **m["totals"]} for name, m in manifests.items()]
-        emit_json({"out": args.out, "sample": args.sample, "seconds": round(seconds, 3), "datasets": datasets})
+        report = {"out": args.out, "sample": args.sample, "seconds": round(seconds, 3), "datasets": datasets}
+        emit_json({**report, "warnings": warnings(manifests)})
         return
     if args.sample is not None:
         print_line(f"THIS IS A SAMPLE of {args.sample:g} of the input")
-    rows = [
-        (
-            name,
-            m["totals"]["records"],
-            m["totals"]["rows"] or "",
-            m["totals"]["tokens"] or "",
-            m["digest"][7:19],
-        )
-        for name, m in manifests.items()
-    ]
-    print_table(("dataset", "records", "rows", "tokens", "digest"), rows)
+    rows = [(name, *_counts(m), m["digest"][7:19]) for name, m in manifests.items()]
+    print_table(("dataset", "dropped", "quarantined", "records", "rows", "tokens", "digest"), rows)
+    for line in warnings(manifests):
+        print_line(line)
     print_line(f"done in {seconds:.1f} s; look with: gristmill ls {args.out}")
+
+
+def _counts(manifest: Mapping[str, Any]) -> tuple[object, ...]:
+    gone = [sum(step[key] for step in manifest["steps"]) for key in ("dropped", "quarantined")]
+    totals = manifest["totals"]
+    return (*gone, totals["records"], totals["rows"] or "", totals["tokens"] or "")
+
+
+def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line for each step and source that quarantined much of it, or let nothing through."""
+    lines: list[str] = []
+    for name, manifest in manifests.items():
+        for step in manifest["steps"]:
+            for source, tally in step["sources"].items():
+                quarantined, records = tally["quarantined"], tally["records_in"]
+                if not records or (tally["kept"] and quarantined <= QUARANTINED_FRAC_SHOWN * records):
+                    continue
+                reason = max(tally["reasons"], key=lambda r: (tally["reasons"][r], r))
+                what = f"quarantined {quarantined}" if quarantined else "kept none"
+                lines.append(
+                    f"WARNING: {name}.{step['step']} {what} of {records} records of {source}, most for {reason}; "
+                    f"see: gristmill show OUT {name} --step {step['step']}"
+                )
+    return lines

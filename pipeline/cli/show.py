@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE, UsageError
-from gristmill.pipeline.cli.output import emit_json, print_line
+from gristmill.pipeline.cli.output import emit_json, print_line, say
 
 HELP = """show records of a dataset
 
@@ -55,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
         emit_json({"samples": samples})
     else:
         _print(samples, args.chars)
+        if not samples:
+            say("no samples of that kind; `gristmill ls` shows steps and reasons")
     return EXIT_DONE
 
 
@@ -89,4 +91,4 @@ def _value(sample: Mapping[str, Any]) -> str:
     if sample.get("value") is None:
         return ""
     limit = f", limit {sample['limit']:g}" if sample.get("limit") is not None else ""
-    return f" (measured {sample['value']:g}{limit})"
+    return f" ({sample.get('measure') or 'measured'} {sample['value']:g}{limit})"

@@ -209,7 +209,7 @@ def test_show(finished: Path, gristmill: Command) -> None:
     assert {s["dataset"] for s in everything} >= {"a", "b", "corpus", "train"}
     assert gristmill.json("show", finished / "a")["samples"] == gristmill.json("show", finished, "a")["samples"]
     told = gristmill("show", finished, "a", "--verdict", "drop", "--limit", "1")
-    assert told.startswith("a.short: drop n_words_below (measured 3, limit 8)\n  id ")
+    assert told.startswith("a.short: drop n_words_below (n_words 3, limit 8)\n  id ")
 
 
 def test_show_escapes_what_would_drive_a_terminal(finished: Path, gristmill: Command) -> None:

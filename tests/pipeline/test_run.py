@@ -246,3 +246,36 @@ def test_upstream_names_only_what_a_dataset_was_made_from(recipe: Path, tmp_path
     made = run_inline(recipe, tmp_path, options=only)["both"]
     assert {u["name"] for u in made["upstream"]} == {"table", "notes"}
     assert verify(tmp_path, deep=True).faults == []
+
+
+def test_a_source_that_is_quarantined_whole_is_warned_of(tmp_path: Path) -> None:
+    """A key that no record has: the run is done, its books balance, and it says loudly what it lost."""
+    lines = [json.dumps({"id": str(n), "text": prose(n, 40)}) for n in range(9)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = "name: x\ndatasets:\n  d:\n    read: {jsonl: a.jsonl, key: nokey}\n"
+    path = write_recipe(tmp_path, text)
+    done = call("run", path, "--out", tmp_path / "out", "--workers", "0", "--quiet")
+    assert done.returncode == 0
+    assert "WARNING: d.read quarantined 9 of 9 records of d, most for missing_key" in done.stdout
+
+
+def test_what_a_rebuilt_dataset_leaves_behind_is_stale(recipe: Path, tmp_path: Path) -> None:
+    run_inline(recipe, tmp_path)
+    counted(recipe, tmp_path, select(recipe, "until", "lines.read"))
+    listed = {d["name"]: d["stale"] for d in json_of(call("ls", tmp_path, "--json"))["datasets"]}
+    assert listed["both"] and not listed["lines"] and not listed["table"]
+    run_inline(recipe, tmp_path)
+    assert not any(d["stale"] for d in json_of(call("ls", tmp_path, "--json"))["datasets"])
+
+
+def test_a_tokenizer_that_is_not_there_is_told_before_any_work(folder: Path) -> None:
+    path = write_recipe(folder, TEXT.replace("tokenizer: bytes", "tokenizer: gpt2"), "bad.yaml")
+    with pytest.raises(RecipeError, match=r"bad\.yaml: tokenizer: no such tokenizer: 'gpt2'; name one of"):
+        load(load_recipe(path))
+
+
+def test_all_inputs_are_looked_for_before_any_work(folder: Path, tmp_path: Path) -> None:
+    path = write_recipe(folder, TEXT.replace("text/**/*.txt", "nothing/*.txt"), "bad.yaml")
+    with pytest.raises(InputError, match=r"bad\.yaml:\d+: no file matches"):
+        run_inline(path, tmp_path)
+    assert not list(tmp_path.glob("objects/*"))

@@ -63,7 +63,7 @@ def _words(count: int, word: str = "corn") -> str:
         ("\n".join([_words(20) + ". .."] * 10), ""),
         (_words(79) + " 12345" * 21, "gopher_below_alpha_threshold"),
         (_words(80) + " 12345" * 20, ""),
-        (_words(80) + " 12345" * 20 + " ;", "gopher_below_alpha_threshold"),
+        (_words(80) + " 12345" * 20 + " ; , . !" * 30, ""),
         ("corn " * 99 + "the", "gopher_enough_stop_words"),
         ("corn " * 99 + "the the THE The", "gopher_enough_stop_words"),
         ("corn " * 99 + "the WITH", ""),
