@@ -136,7 +136,12 @@ def _decoded(data: bytes, encoding: str) -> bytes | None:
 def _with_strays(data: bytes) -> bytes | None:
     """UTF-8 with few invalid bytes, or only a character cut at the end; None for anything else."""
     text = data.decode(UTF8, "replace")
+    utf8 = text.encode()
     stray = text.count("\ufffd")
     beyond_ascii = len(text) - int(np.count_nonzero(np.frombuffer(data, np.uint8) < 0x80))
-    few = stray * (_VALID_PER_STRAY + 1) <= beyond_ascii
-    return text.encode() if few or (stray == 1 and beyond_ascii > 1 and text.endswith("\ufffd")) else None
+    if stray * (_VALID_PER_STRAY + 1) <= beyond_ascii:
+        return utf8
+    # One byte at the end could be a letter of another encoding; two that begin a character are hardly anything else.
+    cut_bytes = len(data) - len(utf8) + len("\ufffd".encode())
+    is_cut = stray == 1 and text.endswith("\ufffd") and (beyond_ascii > 1 or cut_bytes > 1)
+    return utf8 if is_cut else None

@@ -38,6 +38,14 @@ def test_unescape_is_what_json_says(units: list[str], times: int) -> None:
     assert unescape(line, 3, 3 + len(inside)).to_pybytes() == orjson.loads(b'"' + inside + b'"').encode()
 
 
+@pytest.mark.parametrize("before", [0, 1, 2, 3])
+@pytest.mark.parametrize("char", ["\u00e9", "\u4e2d", "\U0001f600"])
+def test_parts_end_between_characters(before: int, char: str) -> None:
+    text = "a" * before + char * (3 << 20 >> 1)
+    line = b'"' + text.encode() + b'"'
+    assert unescape(line, 1, len(line) - 1).to_pybytes() == text.encode()
+
+
 @given(
     doc=st.dictionaries(
         st.text(max_size=5) | st.just("text"),

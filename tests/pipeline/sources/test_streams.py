@@ -70,6 +70,29 @@ def test_a_flipped_bit_costs_its_member(pack: Pack, name: str) -> None:
 
 
 @FORMATS
+def test_a_member_that_lost_its_end_costs_no_more(pack: Pack, name: str) -> None:
+    """It runs on into the next ones, up to the end of the file, and yields garbage before that is found out."""
+    first, second, third = (bytearray(pack(part)) for part in (PARTS[2], PARTS[0], PARTS[2]))
+    for at in range(max(len(second) - 60, 0), len(second)):
+        for bit in range(8):
+            damaged = bytearray(second)
+            damaged[at] ^= 1 << bit
+            out, breaks = unpacked(bytes(first + damaged + third), name)
+            assert out == (PARTS[2] * 2 if breaks else PARTS[2] + PARTS[0] + PARTS[2]), (at, bit)
+
+
+@FORMATS
+def test_what_a_damaged_member_had_delivered_is_not_verified(pack: Pack, name: str) -> None:
+    for size, verified in ((1000, True), (20 * PIECE_BYTES, False)):
+        damaged = bytearray(pack(os.urandom(size)))
+        damaged[-3] ^= 1
+        for data in (damaged, pack(b"a") + damaged + pack(b"b")):
+            out, breaks = unpacked(bytes(data), name)
+            assert [(one.reason, one.verified) for one in breaks] == [("corrupt", verified)]
+            assert (len(out) > size // 2) is not verified
+
+
+@FORMATS
 def test_empty_members_and_empty_files(pack: Pack, name: str) -> None:
     empty, full = pack(b""), pack(b"x")
     for data in (empty + full, full + empty, empty * 3 + full + empty, full):
