@@ -20,7 +20,7 @@ from gristmill.pipeline.phases import Phase
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin
 from gristmill.pipeline.sources import catalogue as sources
 from gristmill.pipeline.sources.digests import cached_digests
-from gristmill.pipeline.sources.files import is_url
+from gristmill.pipeline.sources.files import NoFileError, is_url
 from gristmill.pipeline.sources.files import list_inputs as list_inputs_of
 from gristmill.pipeline.sources.protocol import InputFile, OptionValue
 from gristmill.pipeline.splits import Split, make_splits
@@ -30,7 +30,10 @@ READ_VERSION = 1
 
 
 def list_inputs(ctx: Context, spec: DatasetSpec) -> list[InputFile]:
-    """The frozen listing of a dataset that is read, made once a run. Raises InputError when a glob matches nothing."""
+    """The frozen listing of a dataset that is read, made once a run.
+
+    Raises InputError when a glob matches nothing, unless the dataset is optional, which may be empty.
+    """
     origin = spec.origin
     assert isinstance(origin, ReadOrigin)
     if spec.name not in ctx.listings:
@@ -47,11 +50,18 @@ def _listing(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
     cache = out / INPUTS if os.access(out, os.W_OK) else None
     is_own = own_input(out, (d.name for d in ctx.recipe.datasets))
     found: dict[str, InputFile] = {}
+    is_empty = origin.optional
     with cached_digests(cache) as digests:
         for glob in origin.patterns:
-            listed = list_inputs_of(glob, ctx.base_dir, selection, digests)
+            try:
+                listed = list_inputs_of(glob, ctx.base_dir, selection, digests)
+            except NoFileError:
+                if origin.optional:
+                    continue
+                raise
+            is_empty = False
             found |= {f.url: f for f in listed if is_url(f.url) or not is_own(f.url)}
-    if not found:
+    if not found and not is_empty:
         raise InputError(
             "only files of the output itself match",
             value=", ".join(origin.patterns),

@@ -176,8 +176,9 @@ def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None) -> 
         params = _stage_params(stages[index]) if stages else step.params
         steps.append({step.name: {key: params[key] for key in sorted(params)}})
     match dataset.origin:
-        case ReadOrigin(source, patterns, key, options, _):
-            read = {source: list(patterns), "key": key, **{name: options[name] for name in sorted(options)}}
+        case ReadOrigin(source, patterns, key, options, _, optional):
+            own = {source: list(patterns), "key": key, "optional": optional}
+            read = {**own, **{name: options[name] for name in sorted(options)}}
             return {"read": read, "domain": dataset.domain, "license": dataset.license, "steps": steps}
         case FromOrigin(names):
             return {"from": list(names), "steps": steps}

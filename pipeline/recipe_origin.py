@@ -19,7 +19,7 @@ SOURCES = ("warc", "wet", "jsonl", "parquet", "arrow", "html", "text", "tree")
 class ReadOrigin:
     """`read:` a source's name, the globs as written, the field that identifies a record, further options.
 
-    `option_where` says where each option stands.
+    `option_where` says where each option stands. With `optional` a glob may match no file.
     """
 
     source: str
@@ -27,6 +27,7 @@ class ReadOrigin:
     key: str | None
     options: Mapping[str, Scalar]
     option_where: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class RenderOrigin:
 
 
 Origin = ReadOrigin | FromOrigin | RenderOrigin
+_OWN_KEYS = ("key", "optional")
+"""Keys of `read:` that mean the same for every source."""
 
 
 def parse_origin(name: str, shape: DatasetShape, root: Node) -> Origin:
@@ -51,10 +54,11 @@ def parse_origin(name: str, shape: DatasetShape, root: Node) -> Origin:
     if shape.read is not None:
         source = _sources(shape.read)[0]
         value = shape.read[source]
-        options = {key: shape.read[key] for key in shape.read if key not in (source, "key")}
+        options = {key: shape.read[key] for key in shape.read if key not in (source, *_OWN_KEYS)}
         patterns = (value,) if isinstance(value, str) else tuple(value)
         where = {key: str(place_of(root, ("datasets", name, "read", key))) for key in options}
-        return ReadOrigin(source, patterns, shape.read.get("key"), options, where)
+        optional = bool(shape.read.get("optional", False))
+        return ReadOrigin(source, patterns, shape.read.get("key"), options, where, optional)
     if shape.from_ is not None:
         return FromOrigin(tuple(shape.from_))
     return RenderOrigin(dict(shape.render or {}))
@@ -93,7 +97,7 @@ def _not_read_problems(name: str, dataset: DatasetShape, root: Node) -> Iterator
 
 def _read_problems(name: str, read: Params, root: Node) -> Iterator[Problem]:
     top = f"datasets.{name}.read"
-    places = {key: place_of(root, ("datasets", name, "read", key)) for key in ("", "key", *read)}
+    places = {key: place_of(root, ("datasets", name, "read", key)) for key in ("", *_OWN_KEYS, *read)}
     sources = _sources(read)
     if not sources:
         first = next(iter(read), "")
@@ -107,12 +111,14 @@ def _read_problems(name: str, read: Params, root: Node) -> Iterator[Problem]:
         if not patterns or not all(isinstance(pattern, str) and pattern for pattern in patterns):
             remedy = "write a glob in quotes, or a list of them"
             yield Problem(places[source], f"{top}.{source}: no glob", shown(value), remedy)
-    key = read.get("key", "some")
+    key, optional = read.get("key", "some"), read.get("optional", False)
     if key is not None and (not isinstance(key, str) or not key):
         remedy = "write the name of the field that identifies a record"
         yield Problem(places["key"], f"{top}.key: not a field's name", shown(key), remedy)
+    if not isinstance(optional, bool):
+        yield Problem(places["optional"], f"{top}.optional: not true or false", shown(optional), "write true or false")
     for option, value in read.items():
-        if option not in sources and isinstance(value, dict | list):
+        if option not in (*sources, "optional") and isinstance(value, dict | list):
             remedy = "write text, a number, true or false" if sources else ""
             yield Problem(places[option], f"{top}.{option}: an option is one value", shown(value), remedy)
 

@@ -66,7 +66,7 @@ def _show(plan: dict[str, Any]) -> None:
             (
                 dataset["name"],
                 dataset["origin"],
-                dataset["inputs"] or "",
+                "" if dataset["inputs"] is None else dataset["inputs"],
                 size,
                 steps,
                 dataset["reused"],

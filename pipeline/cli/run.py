@@ -144,9 +144,13 @@ def _counts(manifest: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """A line for each step and source that quarantined much of it, or let nothing through."""
+    """A line for each dataset that read nothing, and for each step and source that quarantined much of it, or let
+    nothing through."""
     lines: list[str] = []
     for name, manifest in manifests.items():
+        if manifest["steps"][0]["step"] == "read" and not manifest["inputs"]:
+            globs = ", ".join(manifest["origin"]["glob"])
+            lines.append(f"WARNING: {name} read nothing: no file matches {globs}")
         for step in manifest["steps"]:
             for source, tally in step["sources"].items():
                 quarantined, records = tally["quarantined"], tally["records_in"]

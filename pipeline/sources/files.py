@@ -39,6 +39,10 @@ class Selection:
     whole_folders: bool = False
 
 
+class NoFileError(InputError):
+    """A GLOB that matches no file."""
+
+
 @dataclass(frozen=True)
 class _Found:
     url: str
@@ -50,13 +54,13 @@ class _Found:
 def list_inputs(glob: str, base_dir: str, selection: Selection, digests: DigestCache) -> tuple[InputFile, ...]:
     """The files of `glob`, sorted by `rel`, each with its digest (from `digests` where the file is unchanged).
 
-    Raises InputError when nothing matches or a file cannot be listed or read.
+    Raises NoFileError when nothing matches, InputError when a file cannot be listed or read.
     """
     try:
         found = list(_find_remote(glob, selection) if is_url(glob) else _find(glob, base_dir, selection))
         if not found:
             remedy = f"check the path; relative ones start at {base_dir}"
-            raise InputError("no file matches", value=glob, remedy=remedy)
+            raise NoFileError("no file matches", value=glob, remedy=remedy)
         unique = {one.url: one for one in found}.values()
         files = tuple(_input(one, digests) for one in sorted(unique, key=lambda one: (one.rel, one.url)))
         return _folders(files) if selection.whole_folders else files

@@ -22,12 +22,15 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from pyarrow import parquet
 
 from gristmill.manifests.errors import UsageError
+from gristmill.manifests.verify import verify
 from gristmill.pipeline import demo_sources
 from gristmill.pipeline.cli.main import main
+from gristmill.pipeline.cli.run import warnings
 from gristmill.pipeline.demo_data import FINISHED_MARKER, LICENCES, PARTS, DemoReport, collect
 from gristmill.pipeline.demo_sources import regular_files
 from gristmill.pipeline.lock import LOCK
 from gristmill.pipeline.recipe import load_recipe
+from tests.laws.running import run_inline
 
 STATEMENT = "${ $( A comment with $. in it $) min $e |- ph $.  maj $p |- ps $= a b $.\n$}\n"
 
@@ -345,7 +348,7 @@ def test_recipe_reads_what_is_gathered(made: tuple[Path, DemoReport], repo: Path
     reads = {name: dataset["read"] for name, dataset in recipe["datasets"].items() if "read" in dataset}
     read_files: set[Path] = set()
     for read in reads.values():
-        (pattern,) = [value for key, value in read.items() if key != "key"]
+        (pattern,) = [value for key, value in read.items() if key not in ("key", "optional")]
         assert pattern.startswith("../../demo/input/")
         found = list(made[0].glob(pattern.removeprefix("../../demo/input/").rstrip("/")))
         assert found, pattern
@@ -354,6 +357,27 @@ def test_recipe_reads_what_is_gathered(made: tuple[Path, DemoReport], repo: Path
     assert read_files == gathered
     used = {recipe["datasets"][name]["domain"] for name in reads}
     assert used == {part.domain for part in PARTS}
+
+
+def test_recipe_runs_on_code_alone(tmp_path: Path, repo: Path) -> None:
+    """What a machine without apt has; a few files stand for the standard library."""
+    recipe = tmp_path / "pipeline/recipes/demo.yaml"
+    recipe.parent.mkdir(parents=True)
+    recipe.write_bytes((repo / "pipeline/recipes/demo.yaml").read_bytes())
+    code = tmp_path / "demo/input/code/cpython"
+    code.mkdir(parents=True)
+    for number in range(300):
+        (code / f"m{number}.py").write_text(f"def f{number}(x):\n    return x * {number}\n" * 9)
+    out = tmp_path / "demo/out"
+    manifests = run_inline(recipe, out)
+    empty = [name for name, manifest in manifests.items() if not manifest["totals"]["records"] and name != "holdout"]
+    assert empty == ["web", "math", "metamath", "knowledge_text", "knowledge_jsonl", "knowledge_parquet"]
+    told = [line.split()[1] for line in warnings(manifests)]
+    assert told == empty
+    assert manifests["corpus"]["totals"]["records"] == 300
+    assert manifests["train_8k"]["totals"]["rows"] > 0
+    assert manifests["train_8k"]["totals"]["records"] + manifests["holdout"]["totals"]["records"] == 300
+    assert verify(out, deep=True).faults == []
 
 
 def test_command_prints_one_object(tmp_path: Path, cache: Path, capfd: pytest.CaptureFixture[str]) -> None:

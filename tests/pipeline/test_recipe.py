@@ -114,6 +114,15 @@ def test_the_digest_is_of_the_content(tmp_path: Path) -> None:
     assert load_text(tmp_path, GOOD.replace("min_words: 5", "min_words: 6")).digest != digest
 
 
+def test_an_optional_read_says_so_and_is_another_recipe(tmp_path: Path) -> None:
+    plain = load_text(tmp_path, one(TEXT))
+    recipe = load_text(tmp_path, one("read: {text: '*.txt', optional: true}"))
+    assert recipe.dataset("a").origin == ReadOrigin("text", ("*.txt",), None, {}, optional=True)
+    assert resolved(recipe)["datasets"]["a"]["read"] == {"text": ["*.txt"], "key": None, "optional": True}
+    assert load_text(tmp_path, json.dumps(resolved(recipe))).digest == recipe.digest != plain.digest
+    assert load_text(tmp_path, one("read: {text: '*.txt', optional: false}")).digest == plain.digest
+
+
 def test_an_alias_stands_for_its_value(tmp_path: Path) -> None:
     text = "name: x\ndatasets:\n  a: &a\n    read: {text: '*.txt'}\n    steps: [c4]\n  b: *a\n"
     recipe = load_text(tmp_path, text, "datasets.b.steps.c4.x=1")
@@ -203,6 +212,9 @@ WRONG: list[tuple[str | bytes, int, str, str | None, str]] = [
     (one("read: {warc: [a, 1]}"), 3, "read.warc: no glob", "['a', 1]", "glob in quotes"),
     (one("read: {warc: []}"), 3, "read.warc: no glob", "[]", "glob in quotes"),
     (one("read: {warc: a, key: 1}"), 3, "read.key", "1", "field"),
+    (one("read: {warc: a, optional: 1}"), 3, "read.optional", "1", "true or false"),
+    (one("read: {warc: a, optional: }"), 3, "read.optional", "null", "true or false"),
+    (one("read: {warc: a, optional: [true]}"), 3, "read.optional", "[True]", "true or false"),
     (one("read: {warc: a, depth: [1]}"), 3, "read.depth", "[1]", "text, a number"),
     (one(f"{TEXT}, domain: webb"), 3, "datasets.a.domain", "webb", "did you mean web"),
     (one(f"{TEXT}, license: ''"), 3, "datasets.a.license", "", ""),

@@ -11,6 +11,7 @@ import pytest
 from gristmill.manifests.errors import InputError, RecipeError, UsageError
 from gristmill.manifests.manifest import published, read_manifest, read_run
 from gristmill.manifests.verify import verify
+from gristmill.pipeline.cli.run import warnings
 from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.plan import make_plan
@@ -257,6 +258,51 @@ def test_a_source_that_is_quarantined_whole_is_warned_of(tmp_path: Path) -> None
     done = call("run", path, "--out", tmp_path / "out", "--workers", "0", "--quiet")
     assert done.returncode == 0
     assert "WARNING: d.read quarantined 9 of 9 records of d, most for missing_key" in done.stdout
+
+
+OPTIONAL = """\
+name: optional
+tokenizer: bytes
+holdout: {frac: 0.5}
+datasets:
+  web:
+    read: {warc: ["web/*.warc.gz", "none/*.warc"], optional: true}
+    steps: [extract_html, exact_dedup, gopher_quality]
+  there:
+    read: {text: ["none/*.txt", "text/t1.txt"], optional: true}
+  all:
+    from: [web, there]
+    steps: [exact_dedup]
+  rows:
+    from: [web]
+    steps: [{emit: {context: 64}}]
+"""
+
+
+def test_an_optional_dataset_without_files_is_empty(folder: Path, tmp_path: Path) -> None:
+    """All steps pass over nothing; the books balance, and the run warns; a glob beside it is read all the same."""
+    path = write_recipe(folder, OPTIONAL, "optional.yaml")
+    manifests = run_inline(path, tmp_path)
+    assert {n: m["totals"]["records"] for n, m in manifests.items()} == {
+        "web": 0, "there": 1, "all": 1, "rows": 0, "holdout": 0,
+    }  # fmt: skip
+    warning = "WARNING: web read nothing: no file matches web/*.warc.gz, none/*.warc"
+    assert warnings(manifests) == [warning]
+    assert verify(tmp_path, deep=True).faults == []
+    plan = make_plan(load(load_recipe(path)), tmp_path)
+    assert [(d["inputs"], d["state"]) for d in plan["datasets"][:2]] == [(0, "done"), (1, "done")]
+
+
+def test_what_is_optional_must_be_readable_where_it_is(folder: Path, tmp_path: Path) -> None:
+    """No file is one thing, a file that cannot be read or the output itself another."""
+    (folder / "own" / "objects").mkdir(parents=True)
+    (folder / "own" / "objects" / "a.warc").touch()
+    path = write_recipe(folder, OPTIONAL.replace("web/*.warc.gz", "own/objects/*.warc"), "own.yaml")
+    with pytest.raises(InputError, match="only files of the output itself"):
+        run_inline(path, folder / "own")
+    path = write_recipe(folder, OPTIONAL.replace("web/*.warc.gz", "nosuch://x/*.warc"), "own.yaml")
+    with pytest.raises(InputError, match="cannot be read"):
+        run_inline(path, tmp_path)
 
 
 def test_what_a_rebuilt_dataset_leaves_behind_is_stale(recipe: Path, tmp_path: Path) -> None:
