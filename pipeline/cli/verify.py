@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gristmill.manifests.errors import EXIT_DONE, EXIT_VERIFY
-from gristmill.pipeline.cli.output import emit_json, print_line, say
+from gristmill.pipeline.cli.output import emit_json, plain, print_line, say
 
 if TYPE_CHECKING:
     from gristmill.manifests.verify import VerifyReport
@@ -38,14 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Verify and report."""
+    from gristmill.manifests.mend import places_to_remove
     from gristmill.manifests.verify import verify
 
     with _progress(args.quiet) as progress:
         report = verify(args.dir, args.deep, progress)
+    mend = places_to_remove(args.dir, (f.path for f in report.faults)) if report.faults else []
     if args.json:
-        emit_json(report)
+        emit_json({**plain(report), "mend": mend})
     else:
         _print(args.dir, report)
+        if report.faults:
+            _print_mend(args.dir, mend)
     return EXIT_DONE if report.ok else EXIT_VERIFY
 
 
@@ -62,6 +66,18 @@ def _print(out: Path, report: "VerifyReport") -> None:
         print_line(f"{out}: sound: {len(report.datasets)} datasets, {checked}")
     else:
         print_line(f"{out}: NOT SOUND: {len(report.faults)} faults in {checked}")
+
+
+def _print_mend(out: Path, mend: list[str]) -> None:
+    """What a person does about damage: the work whose files are hurt goes, and is done again."""
+    if not mend:
+        print_line("to mend it, run the same recipe again")
+        return
+    print_line("to mend it, remove these folders, then run the same recipe again:")
+    for place in mend[:FAULTS_SHOWN]:
+        print_line(f"  {out / place}")
+    if len(mend) > FAULTS_SHOWN:
+        print_line(f"  and {len(mend) - FAULTS_SHOWN} more; --json lists all")
 
 
 @contextmanager

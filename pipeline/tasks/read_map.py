@@ -22,7 +22,7 @@ from gristmill.pipeline.account import AccountSpec, Rows
 from gristmill.pipeline.own_files import INPUTS
 from gristmill.pipeline.row_pass import RowPass, load_stages
 from gristmill.pipeline.sources import catalogue as sources
-from gristmill.pipeline.sources.digests import digest_local
+from gristmill.pipeline.sources.digests import digest_stream
 from gristmill.pipeline.sources.files import is_url
 from gristmill.pipeline.sources.protocol import InputFile, ReadBatch, ReadOptions
 from gristmill.pipeline.spill import SpillWriter
@@ -168,6 +168,12 @@ def read_options(value: Mapping[str, Any]) -> ReadOptions:
     )
 
 
+def _digest_now(path: str) -> str:
+    # Read, not mapped: the pages of a mapped file count as the worker's memory.
+    with open(path, "rb", buffering=0) as stream:
+        return digest_stream(stream)
+
+
 def refuse_changed(files: Sequence[InputFile], cache: Path) -> None:
     """Raise InputError when a local file is not what the key says: what was read may be something else.
 
@@ -175,7 +181,7 @@ def refuse_changed(files: Sequence[InputFile], cache: Path) -> None:
     changed under its old size and time stands there with its old digest.
     """
     for file in files:
-        if not is_url(file.url) and not file.url.endswith("/") and digest_local(file.url) != file.digest:
+        if not is_url(file.url) and not file.url.endswith("/") and _digest_now(file.url) != file.digest:
             cache.unlink(missing_ok=True)
             raise InputError(
                 "an input changed while the run was going on", where=file.url, remedy="run the same command again"
