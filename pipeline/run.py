@@ -165,7 +165,6 @@ class Run:
             for spec in recipe.datasets:
                 if plan[spec.name].mode == "work" and isinstance(spec.origin, ReadOrigin):
                     list_inputs(self.ctx, spec)
-            self._write_index(plan)
             for spec in in_build_order(recipe):
                 if plan[spec.name].mode != "skip":
                     self._dataset(spec, plan[spec.name])
@@ -190,6 +189,9 @@ class Run:
             self.manifests[spec.name] = self._publish(built, share.until)
 
     def _publish(self, built: Built, until: str | None) -> Manifest:
+        if not self.manifests:
+            # Only now: a run that is refused, or fails at once, leaves the index of the run before.
+            self._write_index(shares(self.loaded.recipe, self.options.selection))
         shared = self._shared_fields(until)
         if built.kind == "rows":
             from gristmill.pipeline.emit import publish_rows
