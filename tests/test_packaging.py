@@ -1,5 +1,6 @@
 """Locks, the running environment, and what a wheel holds and does outside the checkout; no network."""
 
+import json
 import os
 import re
 import shutil
@@ -37,6 +38,17 @@ def name():
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         print(pool.apply(name))
+"""
+RECIPE = """
+name: small
+tokenizer: bytes
+datasets:
+  notes:
+    read: {text: "*.txt"}
+    steps: [{gopher_quality: {min_doc_words: 5}}, exact_dedup]
+  rows:
+    from: [notes]
+    steps: [{emit: {context: 256}}]
 """
 IMPORT_ALL = """
 import importlib, pkgutil, gristmill
@@ -171,6 +183,12 @@ def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(source, tmp_path_factory.mktemp("wheel"), "wheel")
 
 
+def test_wheel_carries_its_licence_and_those_of_what_it_stands_on(repo: Path, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = {Path(name).name: archive.read(name) for name in archive.namelist() if ".dist-info/licenses/" in name}
+    assert held == {name: (repo / name).read_bytes() for name in ("LICENSE", "LICENSES.md")}
+
+
 def packaged(wheel: Path) -> set[str]:
     """What the wheel installs, without its own metadata."""
     with zipfile.ZipFile(wheel) as archive:
@@ -230,3 +248,16 @@ def test_installed_wheel_imports_whole_outside_the_checkout(installed: Path, tmp
 
 def test_installed_command_shows_its_help_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
     assert "run" in run(installed / "bin" / "gristmill", "--help", cwd=tmp_path)
+
+
+def test_installed_command_makes_sound_rows_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "r.yaml").write_text(RECIPE)
+    for name, text in (("a", "That is the river of the old town.\n"), ("b", "And this is what they have with it.\n")):
+        (tmp_path / f"{name}.txt").write_text(text * 9)
+        (tmp_path / f"{name}-copy.txt").write_text(text * 9)
+    (tmp_path / "short.txt").write_text("Too short.")
+    command = installed / "bin" / "gristmill"
+    made = json.loads(run(command, "run", "r.yaml", "--out", "out", "--workers", "1", "--json", cwd=tmp_path))
+    assert {dataset["name"]: dataset["records"] for dataset in made["datasets"]} == {"notes": 2, "rows": 2}
+    verified = json.loads(run(command, "verify", "out", "--deep", "--json", cwd=tmp_path))
+    assert verified["faults"] == []
