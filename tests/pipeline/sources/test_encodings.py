@@ -56,7 +56,8 @@ def test_declared_or_what_the_bytes_say(text: str, encoding: str, declared: str 
 )
 def test_a_byte_order_mark_goes_before_all(bom: bytes, encoding: str) -> None:
     data = bom + CHINESE.encode(encoding)
-    assert decoded(data, "iso-8859-1") == (CHINESE, encoding)
+    for declared in (None, "utf-8", "iso-8859-1"):
+        assert decoded(data, declared) == (CHINESE, encoding)
     assert text_to_utf8(data) == CHINESE.encode()
 
 
