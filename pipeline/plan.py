@@ -5,13 +5,14 @@ A phase's work is known once the phase before it is committed; behind the first 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import ObjectStore
 from gristmill.pipeline.build import Built, Context
-from gristmill.pipeline.build_read import list_inputs
+from gristmill.pipeline.build_read import READ_VERSION, list_inputs
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.publish import describe_step
@@ -22,7 +23,11 @@ from gristmill.pipeline.selection import Share, first_step
 
 @dataclass
 class DatasetPlan:
-    """`state` is done, partial, new or waiting (for what it is made from); `why` says what is missing."""
+    """`state` is done, partial, new or waiting (for what it is made from); `why` says what is missing.
+
+    `hash` (32 hex digits) covers everything that decides the dataset: inputs, options, steps with their versions and
+    parameters, and those of the datasets that it is made from. Each step has the hash of the dataset up to it.
+    """
 
     name: str
     origin: str
@@ -33,6 +38,7 @@ class DatasetPlan:
     to_do: int | None = None
     state: str = "new"
     why: str = ""
+    hash: str = ""
     files: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
@@ -50,6 +56,7 @@ def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any]
     plans: dict[str, DatasetPlan] = {}
     for spec in in_build_order(recipe):
         plans[spec.name] = _plan_dataset(ctx, loaded, spec, done)
+        _hash(ctx, loaded, spec, plans)
     return {
         "recipe": {"name": recipe.name, "path": str(recipe.path), "digest": recipe.digest},
         "seed": recipe.seed,
@@ -78,6 +85,23 @@ def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: d
         plan.why = f"{gap.missing} of {gap.tasks} tasks at {gap.label.rpartition(' ')[0]}, then what follows"
     plan.reused = engine.found
     return plan
+
+
+def _hash(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, plans: Mapping[str, DatasetPlan]) -> None:
+    plan, recipe = plans[spec.name], ctx.recipe
+    run = {"dataset": spec.name, "seed": recipe.seed, "sample": ctx.sample}
+    if isinstance(spec.origin, ReadOrigin):
+        options = {"domain": spec.domain, "license": spec.license, "key": spec.origin.key}
+        files = [[f["rel"], f["digest"]] for f in plan.files]
+        read = {**options, "options": dict(loaded.options[spec.name]), "files": files, "version": READ_VERSION}
+        run |= {"source": spec.origin.source, "read": read}
+    elif isinstance(spec.origin, FromOrigin):
+        run |= {"from": [plans[name].hash for name in spec.origin.names]}
+    plan.hash = plan.steps[0]["hash"] = key_of(run)
+    holdout = asdict(recipe.holdout) if recipe.holdout else None
+    for step, shown in zip(loaded.steps(spec), plan.steps[1:], strict=True):
+        emits = {"tokenizer": recipe.tokenizer, "holdout": holdout} if step.kind == "plan" else {}
+        plan.hash = shown["hash"] = key_of({"before": plan.hash, "step": step.fingerprint(), **emits})
 
 
 def _inputs(ctx: Context, spec: DatasetSpec) -> DatasetPlan:

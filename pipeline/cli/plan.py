@@ -69,9 +69,10 @@ def _show(plan: dict[str, Any]) -> None:
                 "" if dataset["inputs"] is None else dataset["inputs"],
                 size,
                 steps,
+                dataset["hash"][:12],
                 dataset["reused"],
                 to_do,
                 why,
             )
         )
-    print_table(("dataset", "origin", "files", "MB", "steps", "found", "to do", "state"), rows)
+    print_table(("dataset", "origin", "files", "MB", "steps", "hash", "found", "to do", "state"), rows)

@@ -325,3 +325,20 @@ def test_all_inputs_are_looked_for_before_any_work(folder: Path, tmp_path: Path)
     with pytest.raises(InputError, match=r"bad\.yaml:\d+: no file matches"):
         run_inline(path, tmp_path)
     assert not list(tmp_path.glob("objects/*"))
+
+
+def test_the_plan_s_hashes_follow_what_decides_a_dataset(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path)
+    text = TEXT
+
+    def hashes() -> dict[str, str]:
+        plan = make_plan(load(load_recipe(write_recipe(corpus, text))), None)
+        return {d["name"]: d["hash"] for d in plan["datasets"]}
+
+    first = hashes()
+    assert len(set(first.values())) == len(first) and hashes() == first
+    (corpus / "text" / "t1.txt").write_text("other", encoding="utf-8")
+    second = hashes()
+    assert {n for n in first if first[n] != second[n]} == {"notes", "both", "passed", "train"}
+    text = TEXT.replace("context: 1024", "context: 512")
+    assert {n for n, h in hashes().items() if h != second[n]} == {"train"}
