@@ -1,18 +1,22 @@
 """Small inputs that are hostile in the ways that matter, and recipes that together name every stage.
 
 `write_corpus(folder)` is deterministic; nothing here needs the network. RECIPES are the texts that the laws run
-over; `named_stages` says which stages they name, so that a stage added later without a recipe is noticed.
+over; `named_stages` and `named_sources` say what they name, so that a stage or source added later without a recipe is
+noticed.
 """
 
 import gzip
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
+
+from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, build_recipe
+from gristmill.pipeline.recipe_yaml import parse_file
+from tests.pipeline.sources.warc_bytes import HTML_HEAD, members, record
 
 HOSTILE = [
     "",
@@ -104,8 +108,8 @@ def documents(count: int) -> Iterator[str]:
 
 
 def write_corpus(folder: Path, scale: int = 1) -> Path:
-    """JSONL (plain, gz, zst; bad lines, repeated keys), Parquet, HTML, text and code trees."""
-    for name in ("jsonl", "parquet", "html", "text", "code/repo"):
+    """JSONL (plain, gz, zst; bad lines, repeated keys), Parquet, Arrow, WARC, WET, HTML, text, trees, repositories."""
+    for name in ("jsonl", "parquet", "arrow", "warc", "wet", "html", "text", "code/repo"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     _write_jsonl(folder / "jsonl", scale)
     texts = list(documents(60 * scale))
@@ -113,12 +117,10 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
         {"text": pa.array(texts, pa.large_string()), "url": [f"http://x.example/{i % 50}" for i in range(len(texts))]}
     )
     pq.write_table(table, folder / "parquet" / "a.parquet", row_group_size=16)
+    _write_arrow(folder / "arrow", table)
+    _write_crawl(folder)
     for number in range(12):
-        body = "".join(f"<p>{prose(900 + number * 7 + i, 60)}</p>" for i in range(4))
-        page = (
-            f"<!doctype html><html><head><title>t</title></head><body><nav>menu</nav><main>{body}</main></body></html>"
-        )
-        (folder / "html" / f"p{number:02d}.html").write_text(page, encoding="utf-8")
+        (folder / "html" / f"p{number:02d}.html").write_text(_page(900 + number * 7), encoding="utf-8")
     (folder / "html" / "p99.html").write_bytes(b"<html><body>" + b"\xff\xfe\x00" * 40 + b"<p>cut")
     for number in range(10):
         (folder / "text" / f"t{number}.txt").write_text(prose(300 + number, 150), encoding="utf-8")
@@ -128,7 +130,51 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
         code = f"import m{(number + 1) % 6}\n\n\ndef f{number}(x):\n    return x + {number}\n" * 8
         (folder / "code" / "repo" / f"m{number}.py").write_text(code, encoding="utf-8")
     (folder / "code" / "repo" / "blob.bin").write_bytes(bytes(range(256)) * 8)
+    _write_repositories(folder / "repositories")
     return folder
+
+
+def _page(seed: int) -> str:
+    body = "".join(f"<p>{prose(seed + i, 60)}</p>" for i in range(4))
+    return f"<!doctype html><html><head><title>t</title></head><body><nav>menu</nav><main>{body}</main></body></html>"
+
+
+def _write_crawl(folder: Path) -> None:
+    """WARC: pages (two of them those of `html`), a redirect, a broken head, a cut file. WET: their texts, one bad."""
+    bodies = [_page(seed) for seed in (900, 907, 2000, 2010, 2020)]
+    records = [record(n, HTML_HEAD + body.encode()) for n, body in enumerate(bodies)]
+    records.insert(2, record(50, b"HTTP/1.1 301 Moved\r\nLocation: /x\r\n\r\n"))
+    records.insert(3, record(51, b"no head at all"))
+    records.insert(4, record(52, b"GET / HTTP/1.1\r\n\r\n", "request"))
+    (folder / "warc" / "a.warc.gz").write_bytes(b"".join(members(records)))
+    cut = b"".join(record(60 + n, HTML_HEAD + _page(2100 + 10 * n).encode()) for n in range(2))
+    (folder / "warc" / "cut.warc").write_bytes(cut[:-300])
+    texts = [*(prose(2200 + n, 120).encode() for n in range(4)), "统计语言模型".encode() * 40, b"caf\xe9 \xff"]
+    wet = [record(70 + n, text, "conversion") for n, text in enumerate(texts)]
+    (folder / "wet" / "a.wet.gz").write_bytes(b"".join(members(wet)))
+
+
+def _write_arrow(folder: Path, table: pa.Table) -> None:
+    """A file, and a stream that is cut in its last batch."""
+    part = table.slice(0, 24)
+    with pa.ipc.new_file(folder / "a.arrow", part.schema) as writer:
+        writer.write_table(part, max_chunksize=16)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, part.schema) as writer:
+        writer.write_table(table.slice(24, 24), max_chunksize=8)
+    (folder / "cut.arrows").write_bytes(sink.getvalue().to_pybytes()[:-100])
+
+
+def _write_repositories(folder: Path) -> None:
+    """Two folders whose modules import each other, with a lock file and a binary one; a file beside them."""
+    for name in ("one", "two"):
+        (folder / name / "src").mkdir(parents=True, exist_ok=True)
+        for number in range(3):
+            code = f"import m{number + 1}\n\n\ndef {name}{number}(x):\n    return x - {number}\n" * 6
+            (folder / name / "src" / f"m{number}.py").write_text(code, encoding="utf-8")
+        (folder / name / "poetry.lock").write_text("left out\n", encoding="utf-8")
+        (folder / name / "image.bin").write_bytes(bytes(range(256)))
+    (folder / "setup.py").write_text("print('alone')\n" * 9, encoding="utf-8")
 
 
 def _write_jsonl(folder: Path, scale: int) -> None:
@@ -149,7 +195,8 @@ def _write_jsonl(folder: Path, scale: int) -> None:
     rest = b"\n".join(lines[2 * third :]) + b"\n"
     (folder / "c.jsonl.zst").write_bytes(zstandard.compress(rest))
     (folder / "d.jsonl").write_bytes(b"")
-    (folder / "e.jsonl.gz").write_bytes(gzip.compress(rest, mtime=0)[:-200])
+    # Stored, not deflated: what can be read of a cut stream then is the same with every build of zlib.
+    (folder / "e.jsonl.gz").write_bytes(gzip.compress(rest, 0, mtime=0)[:-200])
 
 
 TEXT = """\
@@ -190,11 +237,24 @@ datasets:
     read: {html: "html/*.html"}
     domain: web
     steps: [extract_html, gopher_quality]
+  crawl:
+    read: {warc: "warc/*.warc*"}
+    domain: web
+    steps: [extract_html]
+  texts:
+    read: {wet: "wet/"}
+    domain: web
+  table:
+    read: {arrow: "arrow/*.arrow*"}
+    domain: knowledge
   code:
     read: {tree: "code/"}
     domain: code
+  repositories:
+    read: {tree: "repositories/", whole_repo: true}
+    domain: code
   all:
-    from: [pages, code]
+    from: [pages, crawl, texts, table, code, repositories]
     steps:
       - exact_dedup
       - gopher_quality: {min_doc_words: 1}
@@ -205,7 +265,16 @@ datasets:
 RECIPES = {"text": TEXT, "pages": PAGES}
 
 
+def _datasets() -> list[DatasetSpec]:
+    recipes = [build_recipe(parse_file(text.encode(), name), Path(name), Path()) for name, text in RECIPES.items()]
+    return [dataset for recipe in recipes for dataset in recipe.datasets]
+
+
 def named_stages() -> set[str]:
     """Stages that the recipes name."""
-    steps = re.findall(r"steps:(.*?)(?=\n  \w|\Z)", "\n".join(RECIPES.values()), re.DOTALL)
-    return set(re.findall(r"[a-z_]+", " ".join(steps)))
+    return {step.name for dataset in _datasets() for step in dataset.steps}
+
+
+def named_sources() -> set[str]:
+    """Sources that the recipes read."""
+    return {dataset.origin.source for dataset in _datasets() if isinstance(dataset.origin, ReadOrigin)}
