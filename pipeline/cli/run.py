@@ -3,6 +3,7 @@
 import argparse
 import errno
 import os
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,10 @@ HELP = """make the datasets of a recipe
 Each dataset is published under --out when it is done; work that is already there is found, not
 done again, so the same command resumes a run that was interrupted in any way. Results do not depend on
 --workers or --engine.
+
+A profile is a table of profiles.toml, which is looked for in the working directory, then in ~/.config/gristmill
+($GRISTMILL_PROFILES names another): `workers`, `engine`, `master`, and `scratch`, the folder for temporary
+files of the run and its workers (TMPDIR), relative to the file and made when absent.
 
 for instance:
   gristmill run recipe.yaml --out out
@@ -80,6 +85,24 @@ def output_folder(text: str) -> Path:
     return out
 
 
+def use_scratch(folder: str | None) -> None:
+    """Have this process, and those that it starts from here on, make temporary files in a folder, made when absent.
+
+    Raises UsageError when it cannot be one that can be written to.
+    """
+    if folder is None:
+        return
+    remedy = "name a folder that you may write to"
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"no folder can be made there ({error.strerror})", "scratch", folder, remedy) from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError("cannot be written to", "scratch", folder, remedy)
+    os.environ["TMPDIR"] = folder
+    tempfile.tempdir = None  # else it stays what it was when somebody first asked
+
+
 def engine_name(asked: str | None, of_profile: str | None) -> str:
     """The engine; only the local one is part of this version."""
     name = asked or of_profile or "local"
@@ -109,6 +132,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
     out = output_folder(args.out)
+    use_scratch(profile.scratch)
     options = RunOptions(args.sample, args.measures == "all", selection)
     engine = LocalEngine(out, workers_for(args.workers, profile.workers))
     try:

@@ -1,14 +1,18 @@
 """Profiles: which file counts, and what a wrong one is told."""
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gristmill.manifests.errors import UsageError
+from gristmill.manifests.errors import EXIT_USAGE, UsageError
 from gristmill.pipeline import profile as profile_module
+from gristmill.pipeline.cli.run import use_scratch
 from gristmill.pipeline.profile import Profile, load_profile
+from tests.laws.running import call
 
 GOOD = """\
 # where things run
@@ -97,6 +101,55 @@ def test_bytes_that_are_not_text_are_told() -> None:
     Path("profiles.toml").write_bytes(b"[a]\nx = '\xff'\n")
     with pytest.raises(UsageError, match="not UTF-8"):
         load_profile()
+
+
+SEES = '''\
+import os
+import subprocess
+import tempfile
+
+from gristmill.stages import doc_filter
+
+
+@doc_filter(drop_above={"n": 1e9})
+def sees(text):
+    """Leaves a temporary file behind, and has a child leave one."""
+    tempfile.NamedTemporaryFile(prefix=f"of-{'worker' if os.getppid() != PARENT else 'driver'}-", delete=False).close()
+    subprocess.run(["mktemp", "-t", "of-child-XXXXXX"], check=True, stdout=subprocess.DEVNULL)
+    return {"n": 0}
+'''
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_scratch_takes_the_temporary_files_of_a_run_and_its_workers(home: Path, workers: int) -> None:
+    Path("profiles.toml").write_text('[default]\nscratch = "new/scratch"\n')
+    Path("a.txt").write_text("some words")
+    Path("sees.py").write_text(SEES.replace("PARENT", str(os.getpid())))
+    Path("r.yaml").write_text('name: x\ndatasets:\n  d:\n    read: {text: a.txt}\n    steps: ["./sees.py:sees"]\n')
+    done = call("run", "r.yaml", "--out", "out", "--workers", str(workers), "--quiet")
+    assert done.returncode == 0, done.stderr
+    made = {path.name.split("-")[1] for path in (home / "work/new/scratch").glob("of-*")}
+    assert made == {"worker" if workers else "driver", "child"}
+
+
+def test_scratch_that_can_be_no_folder_is_told() -> None:
+    Path("profiles.toml").write_text('[default]\nscratch = "a.txt/scratch"\n')
+    Path("a.txt").write_text("some words")
+    Path("r.yaml").write_text("name: x\ndatasets:\n  d:\n    read: {text: a.txt}\n")
+    done = call("run", "r.yaml", "--out", "out", "--workers", "0")
+    assert done.returncode == EXIT_USAGE
+    assert "scratch: no folder can be made there" in done.stderr
+
+
+def test_scratch_counts_where_temporary_files_were_asked_for_before(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(home))
+    monkeypatch.setattr(tempfile, "tempdir", str(home))
+    use_scratch(None)
+    assert tempfile.gettempdir() == str(home)
+    use_scratch(str(home / "s"))
+    assert tempfile.gettempdir() == os.environ["TMPDIR"] == str(home / "s")
 
 
 @given(st.binary(max_size=100) | st.text(max_size=100).map(str.encode))
