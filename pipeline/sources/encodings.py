@@ -10,8 +10,10 @@ Text files (`text_to_utf8`): UTF-16 or UTF-32 with a byte order mark, else UTF-8
 """
 
 import codecs
+import io
 import re
 import struct
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -30,6 +32,8 @@ _BOMS = (
 _OFFSETS = struct.Struct("=qq")
 _BOM_STARTS = frozenset(bom[0] for bom, _ in _BOMS)
 _META_BYTES = 1024
+_PART_BYTES = 1 << 20
+_DETECTED_BYTES = 128 << 10
 _META_CHARSET = re.compile(rb"<meta[^>]{1,512}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.+-]{2,40})", re.IGNORECASE)
 # Of every ten characters beyond ASCII at most one may be invalid, if the rest is to be believed.
 _VALID_PER_STRAY = 9
@@ -63,24 +67,26 @@ def is_plain_utf8(data: bytes, start: int, end: int, declared: str | None) -> bo
     return (declared is None or python_codec(declared) == UTF8) and is_utf8(memoryview(data)[start:end])
 
 
-def html_to_utf8(data: bytes, declared: str | None) -> tuple[bytes, str] | None:
+def html_to_utf8(data: bytes | memoryview, declared: str | None) -> tuple[bytes, str] | None:
     """A page as UTF-8 without byte order mark, and the encoding it had; None if no encoding fits.
 
     `declared` is the charset of the HTTP header, or None.
     """
+    first = bytes(data[:_META_BYTES])
     for bom, encoding in _BOMS:
-        if data.startswith(bom):
+        if first.startswith(bom):
             data, declared = data[len(bom) :], encoding
             break
     wanted = python_codec(declared) if declared else None
-    if wanted is None and (meta := _META_CHARSET.search(data, 0, _META_BYTES)):
+    if wanted is None and (meta := _META_CHARSET.search(first)):
         wanted = python_codec(meta[1].decode("ascii"))
         # A page cannot say so in UTF-16: it was read as ASCII.
         wanted = UTF8 if wanted and wanted.startswith("utf-16") else wanted
     if wanted is None or wanted == UTF8:
-        return (data, UTF8) if is_utf8(data) else _detected(data, UTF8)
+        return (bytes(data), UTF8) if is_utf8(data) else _detected(data, UTF8)
     if _SINGLE_BYTE.fullmatch(wanted) and is_utf8(data):
-        return data, wanted if data.isascii() else UTF8
+        text = bytes(data)
+        return text, wanted if text.isascii() else UTF8
     text = _decoded(data, wanted)
     return _detected(data, wanted) if text is None else (text, wanted)
 
@@ -112,36 +118,60 @@ def python_codec(label: str) -> str | None:
     return _AS_BROWSERS.get(name, name) if name else None
 
 
-def _detected(data: bytes, wanted: str) -> tuple[bytes, str] | None:
+def _detected(data: bytes | memoryview, wanted: str) -> tuple[bytes, str] | None:
     """For pages that are not in the encoding that they should be in."""
     from resiliparse.parse.encoding import detect_encoding
 
     if is_utf8(data):
-        return data, UTF8
+        return bytes(data), UTF8
     if (text := _with_strays(data)) is not None:
         return text, UTF8
-    for encoding in (python_codec(detect_encoding(data) or UTF8), "cp1252" if wanted == UTF8 else wanted):
+    half = _DETECTED_BYTES // 2
+    sample = bytes(data) if len(data) <= _DETECTED_BYTES else bytes(data[:half]) + bytes(data[-half:])
+    for encoding in (python_codec(detect_encoding(sample) or UTF8), "cp1252" if wanted == UTF8 else wanted):
         if encoding and encoding != UTF8 and (text := _decoded(data, encoding)) is not None:
             return text, encoding
     return None
 
 
-def _decoded(data: bytes, encoding: str) -> bytes | None:
+def _decoded(data: bytes | memoryview, encoding: str) -> bytes | None:
+    out = io.BytesIO()
     try:
-        return data.decode(encoding).encode()
+        for part in _parts(data, encoding, "strict"):
+            out.write(part.encode())
     except UnicodeError:
         return None
+    return out.getvalue()
 
 
-def _with_strays(data: bytes) -> bytes | None:
+def _parts(data: bytes | memoryview, encoding: str, errors: str) -> Iterator[str]:
+    """`data` decoded part by part: a str may take four times the bytes of a text."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    with memoryview(data) as view:
+        for start in range(0, len(data), _PART_BYTES):
+            yield decoder.decode(view[start : start + _PART_BYTES])
+    yield decoder.decode(b"", final=True)
+
+
+def _with_strays(data: bytes | memoryview) -> bytes | None:
     """UTF-8 with few invalid bytes, or only a character cut at the end; None for anything else."""
-    text = data.decode(UTF8, "replace")
-    utf8 = text.encode()
-    stray = text.count("\ufffd")
-    beyond_ascii = len(text) - int(np.count_nonzero(np.frombuffer(data, np.uint8) < 0x80))
+    out, chars, stray, last = io.BytesIO(), 0, 0, ""
+    for part in _parts(data, UTF8, "replace"):
+        out.write(part.encode())
+        chars += len(part)
+        stray += part.count("\ufffd")
+        last = part[-1:] or last
+    utf8 = out.getvalue()
+    beyond_ascii = chars - _count_ascii(data)
     if stray * (_VALID_PER_STRAY + 1) <= beyond_ascii:
         return utf8
     # One byte at the end could be a letter of another encoding; two that begin a character are hardly anything else.
     cut_bytes = len(data) - len(utf8) + len("\ufffd".encode())
-    is_cut = stray == 1 and text.endswith("\ufffd") and (beyond_ascii > 1 or cut_bytes > 1)
+    is_cut = stray == 1 and last == "\ufffd" and (beyond_ascii > 1 or cut_bytes > 1)
     return utf8 if is_cut else None
+
+
+def _count_ascii(data: bytes | memoryview) -> int:
+    all_bytes = np.frombuffer(data, np.uint8)
+    parts = (all_bytes[start : start + _PART_BYTES] for start in range(0, len(data), _PART_BYTES))
+    return sum(int(np.count_nonzero(part < 0x80)) for part in parts)

@@ -165,7 +165,8 @@ def _read_rows(rows: _Rows, first_row: int, plan: TablePlan, options: ReadOption
     losses = tuple(_lost(rows, row, first_row, options) for row in sorted(rows.faults))
     if not sound.any():
         return ReadBatch(empty_batch(), losses)
-    text = rows.text.filter(pa.array(sound)).cast(pa.large_string())
+    whole = not rows.faults and rows.text.offset == 0 and _bounds(rows.text)[0] == 0
+    text = (rows.text if whole else rows.text.filter(pa.array(sound))).cast(pa.large_string())
     if plan.own:
         return ReadBatch(own_batch(rows.batch.filter(pa.array(sound)), text, _chosen(keys, sound), options), losses)
     urls = _chosen(_strings(rows, plan.url), sound)

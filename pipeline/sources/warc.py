@@ -117,7 +117,7 @@ def _payload(record: Record, fields: Fields, max_bytes: int) -> tuple[bytes | me
         raise Fault("mime", mime or "not declared")
     if is_plain_utf8(data, start, end, charset):
         return _utf8(data, start, end), _meta(fields, mime, UTF8)
-    found = html_to_utf8(data[start:end], charset)
+    found = html_to_utf8(memoryview(data)[start:end], charset)
     if found is None:
         raise Fault("bad_encoding", charset or "not declared")
     if len(found[0]) > max_bytes:
