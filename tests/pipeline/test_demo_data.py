@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -359,8 +360,13 @@ def test_recipe_reads_what_is_gathered(made: tuple[Path, DemoReport], repo: Path
     assert used == {part.domain for part in PARTS}
 
 
-def test_recipe_runs_on_code_alone(tmp_path: Path, repo: Path) -> None:
-    """What a machine without apt has; a few files stand for the standard library."""
+@pytest.fixture(scope="module")
+def code_alone(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> tuple[Path, dict[str, Any]]:
+    """Output and manifests of the demo where apt is absent; a few files stand for the standard library.
+
+    A fixture, since the 20 s of a test would count kernels that are compiled for the first time.
+    """
+    tmp_path = tmp_path_factory.mktemp("code-alone")
     recipe = tmp_path / "pipeline/recipes/demo.yaml"
     recipe.parent.mkdir(parents=True)
     recipe.write_bytes((repo / "pipeline/recipes/demo.yaml").read_bytes())
@@ -369,7 +375,11 @@ def test_recipe_runs_on_code_alone(tmp_path: Path, repo: Path) -> None:
     for number in range(300):
         (code / f"m{number}.py").write_text(f"def f{number}(x):\n    return x * {number}\n" * 9)
     out = tmp_path / "demo/out"
-    manifests = run_inline(recipe, out)
+    return out, run_inline(recipe, out)
+
+
+def test_recipe_runs_on_code_alone(code_alone: tuple[Path, dict[str, Any]]) -> None:
+    out, manifests = code_alone
     empty = [name for name, manifest in manifests.items() if not manifest["totals"]["records"] and name != "holdout"]
     assert empty == ["web", "math", "metamath", "knowledge_text", "knowledge_jsonl", "knowledge_parquet"]
     told = [line.split()[1] for line in warnings(manifests)]
