@@ -4,6 +4,7 @@ Each module of this folder that is named in `catalogue.SOURCES` holds
 
 * `NAME`: the word in a recipe (`read: {NAME: GLOB}`),
 * `OPTIONS`: names of the further keys that its `read:` mapping may hold, with default values,
+* `SUFFIXES`: ends of the names, in lower case, of the files that are read of a folder; none for all files,
 * `read_file(file, options) -> Iterator[ReadBatch]`.
 
 Invariants: every record of the file appears exactly once, as a row of a batch or as a `Loss`, in file order;
@@ -54,9 +55,9 @@ class ReadOptions:
 class Loss:
     """One record (or the unreadable tail) that did not become a row.
 
-    `before_row` is the index, counted over the rows of the file so far, of the row that it stood before.
-    `offset` is a byte offset (uncompressed stream for .gz/.zst) or a row number for columnar files;
-    `raw` at most RAW_EXCERPT_BYTES of it; `raw_hash` BLAKE3-128 of all its bytes that could be read.
+    `offset` is a byte offset (in .gz and .zst that of the uncompressed stream, in which a damaged member has no
+    bytes) or a row number for columnar files; `raw` at most RAW_EXCERPT_BYTES of it; `raw_hash` BLAKE3-128 of all
+    its bytes that could be read.
     """
 
     verdict: Literal["drop", "quarantine"]

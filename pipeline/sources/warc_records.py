@@ -124,7 +124,7 @@ class _Framer:
         if not data.startswith(_SOUND, end) and not self._is_sound(end):
             yield from self._damaged(frame)
             return
-        self._at = end
+        self._at = end + len(_TERMINATOR) if data.startswith(_TERMINATOR, end) else end
         if wanted and end - frame.block > self._max_block_bytes:
             yield self._too_large(LostBytes(memoryview(data)[frame.start : end]), frame, self._base + frame.start)
         elif wanted:
