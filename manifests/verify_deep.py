@@ -19,40 +19,15 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.fates import Fates, read_fates, same_as_before
+from gristmill.manifests.file_faults import FileFaults, is_valid, schema_difference
 from gristmill.manifests.scan import parts_for, valid_ids, words_to_id
 from gristmill.manifests.schema import DOCUMENT, MEDIUM_CHAR, content_hashes
 from gristmill.manifests.shard import read_shard
 from gristmill.manifests.verify_books import Dataset
-from gristmill.manifests.verify_files import Fault, Named
+from gristmill.manifests.verify_files import Fault
+from gristmill.manifests.verify_rows import rows_faults
 
 Bools = npt.NDArray[np.bool_]
-
-
-@dataclass
-class FileFaults:
-    """The faults of one file: for each kind and text how often, and the first row."""
-
-    named: Named
-    _found: dict[tuple[str, str], list[int]] = field(default_factory=dict[tuple[str, str], list[int]])
-    first: int = 0
-
-    def rows(self, kind: str, wrong: Bools, what: str) -> None:
-        """Enter the rows of the present batch that are wrong."""
-        at = np.flatnonzero(wrong)
-        if len(at):
-            self._enter(kind, what, len(at), self.first + int(at[0]))
-
-    def whole(self, kind: str, what: str) -> None:
-        """Enter something that is wrong with the present batch as a whole."""
-        self._enter(kind, what, 1, self.first)
-
-    def _enter(self, kind: str, what: str, count: int, row: int) -> None:
-        self._found.setdefault((kind, what), [0, row])[0] += count
-
-    def faults(self) -> Iterator[Fault]:
-        """What was found."""
-        for (kind, what), (count, row) in self._found.items():
-            yield Fault(self.named.shown, kind, f"{what}: {count} times, first in row {row}")
 
 
 @dataclass
@@ -74,8 +49,6 @@ class _Books:
 def deep_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
     """Everything that is wrong inside the whole files of a dataset."""
     if dataset.manifest["kind"] == "rows":
-        from gristmill.manifests.verify_rows import rows_faults
-
         yield from rows_faults(dataset, whole)
     else:
         yield from _documents(dataset, whole)
@@ -124,16 +97,6 @@ def _document_batch(batch: pa.RecordBatch, found: FileFaults) -> bool:
     return True
 
 
-def is_valid(batch: pa.RecordBatch, found: FileFaults) -> bool:
-    """Whether a batch holds only what its types allow (UTF-8, offsets); a fault when not."""
-    try:
-        batch.validate(full=True)
-    except pa.ArrowException as error:
-        found.whole("schema", " ".join(str(error).split())[:200])
-        return False
-    return True
-
-
 def _bools(values: pa.Array) -> Bools:
     return values.to_numpy(zero_copy_only=False)
 
@@ -144,16 +107,6 @@ def _wrong_media(media: pa.ListArray) -> Bools:
         return data is not None and hashlib.sha256(data).digest() != medium["sha256"]
 
     return np.array([any(wrong(m) for m in row or ()) for row in media.to_pylist()], dtype=np.bool_)
-
-
-def schema_difference(found: pa.Schema, expected: pa.Schema) -> str:
-    """The first column in which two schemas differ."""
-    if found.names != expected.names:
-        return f"columns {found.names}, not {expected.names}"
-    for name in expected.names:
-        if not found.field(name).equals(expected.field(name)):
-            return f"column {name} is {found.field(name).type}, not {expected.field(name).type}"
-    return "order or nullability"
 
 
 def _book_faults(dataset: Dataset, books: _Books) -> Iterator[Fault]:

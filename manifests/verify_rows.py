@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.file_faults import FileFaults, is_valid, schema_difference
 from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.scan import (
     Part,
@@ -30,7 +31,6 @@ from gristmill.manifests.scan import (
 )
 from gristmill.manifests.trainer_schema import TOKENISED, TrainerFormat, packed_schema
 from gristmill.manifests.verify_books import Dataset
-from gristmill.manifests.verify_deep import FileFaults, is_valid, schema_difference
 from gristmill.manifests.verify_files import Fault, Named
 
 Ints = npt.NDArray[np.int64]
