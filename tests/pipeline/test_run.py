@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def _kernels(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Compiles the kernels where no cache has them: 18 s on two cores, which would count for the first test that needs them."""
+    """Compiles the kernels where no cache has them: 18 s on two cores, which would count for the first test."""
     run_inline(write_recipe(folder, TEXT), tmp_path_factory.mktemp("kernels"))
 
 
