@@ -1,6 +1,7 @@
 """What every test stands on: the hypothesis profile, the real inputs, the 20 s limit of the quick suite."""
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,6 +14,11 @@ MAX_QUICK_TEST_S = 20.0
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+# A shell without job control starts what runs in its background with SIGINT ignored, and every process under it
+# inherits that: a test that interrupts one would wait for ever.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
