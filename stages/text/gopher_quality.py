@@ -19,7 +19,7 @@ Reasons bear datatrove's names and their order is its. Deliberate differences fr
   Latin (then the best of some 25 languages' lists counts): French and Chinese are not dropped for want of English;
 * one letter of Han, kana, Thai and the like is a word, and then says nothing of word length: Chinese is not short;
 * letters are asked of words alone. Where marks of punctuation count as words, too, prose with some dialogue falls
-  under the limit: so did 551 of 968 pages of manuals, of which 14 remain;
+  under the limit: so did 551 of 968 pages of manuals, of which 5 remain;
 * a sequence of dots is one ellipsis and one token, so that each ratio stays in [0, 1];
 * the upper limit on words is off: long documents are what long contexts are trained on. Set `max_doc_words`
   to 100000 for Gopher's.
