@@ -124,9 +124,10 @@ def joined_id(dataset: str, old_id: str, ordinal: int) -> str:
     return record_id("joined", f"{dataset}\0{old_id}", str(ordinal))
 
 
-def empty_document_columns(rows: int) -> dict[str, pa.Array]:
-    """Null columns of `rows` rows for each field of DOCUMENT, to be overwritten by a reader."""
-    return {field.name: pa.nulls(rows, field.type) for field in DOCUMENT}
+def id_bytes(ids: pa.StringArray) -> pa.FixedSizeBinaryArray:
+    """The 16 bytes of each id (hex, no nulls)."""
+    raw = bytes.fromhex("".join(ids.to_pylist()))
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(ID_BYTES), len(ids), [None, pa.py_buffer(raw)])
 
 
 def document_batch(columns: dict[str, pa.Array]) -> pa.RecordBatch:

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 ROWS_A_PARTITION = 1 << 20
 MAX_PARTITIONS = 1024
-MERGE_ROWS_A_RUN = 1 << 14
 
 
 def partitions_for(rows: int) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.manifests.schema import id_bytes
 from gristmill.pipeline.exchange_rows import fixed_bytes
 from gristmill.stages.protocol import REDUCED, Reason, emitted_schema
 
@@ -34,7 +35,7 @@ class RepeatedIds:
         """Batches of `idkeys` (ids as 16 bytes) or of documents (ids as hex)."""
         ids = batch.column("id")
         if pa.types.is_string(ids.type):
-            ids = pa.array([bytes.fromhex(i) for i in ids.to_pylist()], pa.binary(16))
+            ids = id_bytes(ids)
         columns = [ids, batch.column("content_hash"), pa.array(addr)]
         return pa.RecordBatch.from_arrays(columns, schema=emitted_schema(16, 16))
 

@@ -35,6 +35,7 @@ from gristmill.pipeline.recipe import (
 from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages
 from gristmill.pipeline.selection import Selection, Share, shares
 from gristmill.pipeline.sources.protocol import OptionValue
+from gristmill.stages import catalogue
 
 HOLDOUT = "holdout"
 LEFTOVER_AGE_S = 900.0
@@ -150,6 +151,7 @@ class Run:
         self.store = ObjectStore(out)
         recipe = loaded.recipe
         self.ctx = Context(self.store, engine, recipe, notify, options.measures_all, options.sample)
+        self.plan = shares(recipe, options.selection)
         self.done: dict[str, Built] = {}
         self.manifests: dict[str, Manifest] = {}
 
@@ -157,7 +159,7 @@ class Run:
         """Everything. The manifests of the datasets worked on, in the recipe's order."""
         recipe = self.loaded.recipe
         with driver_lock(self.out):
-            plan = shares(recipe, self.options.selection)
+            plan = self.plan
             worked = [n for n in plan if plan[n].mode == "work"]
             refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
@@ -191,7 +193,7 @@ class Run:
     def _publish(self, built: Built, until: str | None) -> Manifest:
         if not self.manifests:
             # Only now: a run that is refused, or fails at once, leaves the index of the run before.
-            self._write_index(shares(self.loaded.recipe, self.options.selection))
+            self._write_index(self.plan)
         shared = self._shared_fields(until)
         if built.kind == "rows":
             from gristmill.pipeline.emit import publish_rows
@@ -242,7 +244,4 @@ def prepare_stages(loaded: LoadedRecipe, plan: Mapping[str, Share]) -> None:
     """Let stages that need a model fetch and check it once, before any worker starts."""
     for spec in loaded.recipe.datasets:
         if plan[spec.name].mode == "work":
-            for step in loaded.steps(spec):
-                prepare = getattr(step.stage, "prepare", None)
-                if prepare is not None:
-                    prepare()
+            catalogue.prepare(step.stage for step in loaded.steps(spec))

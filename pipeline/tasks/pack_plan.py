@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.schema import id_bytes
 from gristmill.pipeline.exchange_rows import words
 from gristmill.pipeline.pack import Pack, pack
 from gristmill.pipeline.spill import SpillWriter
@@ -38,7 +39,7 @@ def _metadata(paths: list[str]) -> tuple[list[npt.NDArray[np.int64]], list[npt.N
         with pa.memory_map(path) as source:
             table = pa.ipc.open_file(source).read_all().select(["n_tokens", "content_hash", "id"])
             lengths.append(table.column("n_tokens").to_numpy().astype(np.int64))
-            ids = pa.array([bytes.fromhex(i) for i in table.column("id").to_pylist()], pa.binary(16))
+            ids = id_bytes(table.column("id").combine_chunks())
             keys.append(np.stack([*words(table.column("content_hash")), *words(ids)], axis=1))
     return lengths, keys
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.samples import priorities, threshold
-from gristmill.manifests.schema import BATCH_BYTES, BATCH_ROWS
+from gristmill.manifests.schema import BATCH_BYTES, BATCH_ROWS, id_bytes
 from gristmill.pipeline.account import AccountSpec, Rows
 from gristmill.pipeline.own_files import INPUTS
 from gristmill.pipeline.row_pass import RowPass, load_stages
@@ -81,9 +81,8 @@ class _IdKeys:
 
     def rows(self, batch: pa.RecordBatch, ordinals: Ints, out_rows: Ints) -> None:
         """Add the rows of a batch with the place of each among the kept ones."""
-        ids = np.frombuffer(bytes.fromhex("".join(batch.column("id").to_pylist())), dtype=np.uint8)
         columns = [
-            pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), batch.num_rows, [None, pa.py_buffer(ids)]),
+            id_bytes(batch.column("id")),
             batch.column("content_hash"),
             pa.array(ordinals.astype(np.uint64)),
             pa.array(out_rows),
