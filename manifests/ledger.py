@@ -7,7 +7,8 @@ rows in columnar files), `url`, `chars` (of the text that the step saw), `conten
 the ordinal of the record in its split (-1-n for the n-th that never became a row), which ties a repeated
 key's later renaming to its entries.
 
-MEASURES (role `measures`): `id`, `source`, `step`, `measure`, `value`, and `row` as above.
+MEASURES (role `measures`): `id`, `source`, `step`, `measure`, `value`, `row` as above, and
+`profile`: whose limits applied (a language, mostly), null for a stage without profiles.
 """
 
 import pyarrow as pa
@@ -44,6 +45,7 @@ MEASURES = pa.schema(
         ("measure", pa.string()),
         ("value", pa.float64()),
         ("row", pa.int64()),
+        ("profile", pa.string()),
     ]
 )
 

@@ -3,6 +3,7 @@
 `DOCUMENT` is the schema of every document between reading and the trainer's output (design section 3);
 intermediate shards are Parquet files of it. Text is UTF-8 in `large_string`; U+FFFC stands where a medium
 stands, in order, and `text.count(U+FFFC) == len(media)`. `id` is the lower-case hex of 128 bits.
+`scores` holds what classifiers said of a document, by the name of the score; null where none was asked.
 Lengths in `*_chars` are Unicode code points, in `*_bytes` UTF-8 bytes.
 """
 
@@ -70,6 +71,7 @@ DOCUMENT = pa.schema(
         ("parents", pa.list_(pa.string())),
         ("derivation", DICTIONARY),
         ("meta", pa.large_string()),
+        ("scores", pa.map_(pa.string(), pa.float64())),
     ]
 )
 

@@ -184,6 +184,7 @@ class Account:
         at = pa.array(chosen)
         ids, sources = batch.column("id").take(at), batch.column("source").take(at)
         ordinals = rows.ordinals[trace.rows[chosen]]
+        profiles = [trace.profiles[row] if trace.profiles else None for row in chosen.tolist()]
         for name, values in trace.measures.items():
             columns: list[Any] = [
                 ids,
@@ -192,6 +193,7 @@ class Account:
                 pa.array([name] * len(chosen)),
                 pa.array(values[chosen], pa.float64()),
                 pa.array(ordinals, pa.int64()),
+                pa.array(profiles, pa.string()),
             ]
             self._measures_shards.write(pa.RecordBatch.from_arrays(columns, schema=MEASURES))
 

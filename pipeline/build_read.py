@@ -26,7 +26,7 @@ from gristmill.pipeline.sources.protocol import InputFile, OptionValue
 from gristmill.pipeline.splits import Split, make_splits
 from gristmill.pipeline.task import Task, make_task
 
-READ_VERSION = 1
+READ_VERSION = 2
 
 
 def list_inputs(ctx: Context, spec: DatasetSpec) -> list[InputFile]:

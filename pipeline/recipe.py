@@ -173,7 +173,7 @@ def resolved(recipe: Recipe, stages: Mapping[str, Sequence[object]] | None = Non
 def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None) -> dict[str, Any]:
     steps: list[dict[str, Any]] = []
     for index, step in enumerate(dataset.steps):
-        params = _stage_params(stages[index]) if stages else step.params
+        params = _stage_params(stages[index], step.params) if stages else step.params
         steps.append({step.name: {key: params[key] for key in sorted(params)}})
     match dataset.origin:
         case ReadOrigin(source, patterns, key, options, _, optional):
@@ -186,10 +186,12 @@ def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None) -> 
             return {"render": {name: counts[name] for name in sorted(counts)}, "steps": steps}
 
 
-def _stage_params(stage: object) -> dict[str, Any]:
+def _stage_params(stage: object, written: Mapping[str, Any]) -> dict[str, Any]:
     from gristmill.stages import catalogue
 
-    return catalogue.canonical_params(stage)
+    # Files are named as the recipe names them; everything else is what the stage made of it.
+    named = {name: written.get(name) for name in catalogue.file_params(stage)}
+    return {**catalogue.canonical_params(stage), **named}
 
 
 def _digest(plain: Mapping[str, Any]) -> str:

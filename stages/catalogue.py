@@ -16,7 +16,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
-from gristmill.manifests.errors import UsageError
+from blake3 import blake3
+
+from gristmill.manifests.errors import InputError, UsageError
 from gristmill.stages.doc_filter import DocFilter
 from gristmill.stages.protocol import Exchange, Filter, Mapper, Stage
 from gristmill.stages.user_code import file_digest_of, load_object
@@ -44,7 +46,7 @@ def load(name: str, params: Mapping[str, object], base_dir: Path) -> Stage:
     if not isinstance(made, type) or not is_dataclass(made):
         remedy = "a stage is made by @doc_filter, or is a frozen dataclass with name and version"
         raise UsageError("not a stage", where=f"stage {name}", value=type(made).__name__, remedy=remedy)
-    stage = made(**_checked(name, made, params))
+    stage = made(**_checked(name, made, params, base_dir))
     if not isinstance(stage, Filter | Mapper | Exchange) and not hasattr(stage, "version"):
         remedy = "give it the methods of a shape in gristmill.stages.protocol"
         raise UsageError("not a stage", where=f"stage {name}", value=made.__name__, remedy=remedy)
@@ -98,7 +100,14 @@ def canonical_params(stage: object) -> dict[str, Any]:
         return {"drop_above": dict(stage.drop_above), "drop_below": dict(stage.drop_below)}
     if not is_dataclass(stage) or isinstance(stage, type):
         raise TypeError(f"not a stage: {stage!r}")
-    return {field.name: _plain(getattr(stage, field.name)) for field in fields(stage)}
+    return {field.name: _canonical(field, getattr(stage, field.name)) for field in fields(stage)}
+
+
+def file_params(stage: object) -> list[str]:
+    """Names of the parameters that name files."""
+    if isinstance(stage, DocFilter) or not is_dataclass(stage) or isinstance(stage, type):
+        return []
+    return [field.name for field in fields(stage) if field.metadata.get("file")]
 
 
 def stage_fingerprint(stage: Any) -> dict[str, Any]:
@@ -150,7 +159,7 @@ def plugins() -> dict[str, EntryPoint]:
     return found
 
 
-def _checked(name: str, made: type, params: Mapping[str, object]) -> dict[str, object]:
+def _checked(name: str, made: type, params: Mapping[str, object], base_dir: Path) -> dict[str, object]:
     types = get_type_hints(made, vars(sys.modules[made.__module__]))
     known = {field.name: field for field in fields(made) if field.init}
     checked: dict[str, object] = {}
@@ -159,11 +168,46 @@ def _checked(name: str, made: type, params: Mapping[str, object]) -> dict[str, o
         if key not in known:
             remedy = _nearest(key, known, f"it takes {', '.join(known) or 'none'}")
             raise UsageError("unknown parameter", where, key, remedy)
-        checked[key] = _typed(types[key], value, where, known[key])
+        typed = _typed(types[key], value, where, known[key])
+        checked[key] = _found_files(typed, base_dir, where) if known[key].metadata.get("file") else typed
     for key, field in known.items():
         if key not in checked and _is_required(field):
             raise UsageError("missing parameter", f"stage {name}.{key}", remedy=_doc(field))
     return checked
+
+
+def _found_files(value: object, base_dir: Path, where: str) -> object:
+    """Absolute paths of the files that a parameter names. Raises InputError for one that is not there."""
+    if isinstance(value, tuple):
+        return tuple(_found_files(item, base_dir, where) for item in cast(tuple[object, ...], value))
+    if value is None:
+        return None
+    path = (base_dir / str(value)).absolute()
+    if not path.is_file():
+        raise InputError("no such file", where, str(value), f"paths are relative to {base_dir.absolute()}")
+    return str(path)
+
+
+def _canonical(field: "Field[Any]", value: Any) -> Any:
+    if not field.metadata.get("file") or value is None:
+        return _plain(value)
+    if isinstance(value, tuple):
+        return [_digest_of(path) for path in cast(tuple[str, ...], value)]
+    return _digest_of(value)
+
+
+def _digest_of(path: str) -> str:
+    try:
+        found = Path(path).stat()
+    except OSError as error:
+        raise InputError("cannot be read", path, error.strerror or "", "name a file that you may read") from error
+    return _digest_of_version(path, found.st_size, found.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest_of_version(path: str, size: int, mtime_ns: int) -> str:
+    with open(path, "rb") as stream:
+        return "blake3:" + blake3(stream.read()).hexdigest()
 
 
 def _is_required(field: "Field[Any]") -> bool:

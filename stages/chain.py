@@ -19,11 +19,13 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.schema import content_hashes
+from gristmill.stages import shared
 from gristmill.stages.protocol import (
     Filter,
     Floats,
     Mapped,
     Mapper,
+    Profiled,
     RowStage,
     Rule,
     drops_when_above,
@@ -51,7 +53,8 @@ class StepTrace:
     """What one step saw: `rows` (indices into the batch given to the chain) and their characters.
 
     `kept` (bool) marks the rows that stayed; `chars_out` counts the text after the step, for every row.
-    `texts` is the step's input batch, held so that samples can show what a dropped record looked like.
+    `before` is the step's input batch, held so that samples can show what a dropped record looked like.
+    `profiles` names the profile of each of its rows; empty for a stage that has none.
     """
 
     rows: Ints
@@ -61,6 +64,7 @@ class StepTrace:
     cut_chars: Mapping[str, Ints]
     measures: Mapping[str, Floats]
     before: pa.RecordBatch
+    profiles: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,17 @@ def count_chars(batch: pa.RecordBatch) -> Ints:
     return lengths.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
 
 
-def first_failing_rule(rules: Sequence[Rule], measures: Mapping[str, Floats], rows: int) -> Ints:
+def limits_of(rule: Rule, profiles: Sequence[str], rows: int) -> Floats:
+    """The limit of a rule for each row: that of the row's profile, else the rule's own."""
+    if not rule.by_profile or not profiles:
+        return np.full(rows, rule.limit, dtype=np.float64)
+    limits = [rule.by_profile.get(profile, rule.limit) for profile in profiles]
+    return np.array([np.nan if limit is None else limit for limit in limits], dtype=np.float64)
+
+
+def first_failing_rule(
+    rules: Sequence[Rule], measures: Mapping[str, Floats], rows: int, profiles: Sequence[str] = ()
+) -> Ints:
     """Index of the first rule that each row fails, -1 where none does.
 
     Raises KeyError (naming the measure) when a rule's measure is missing.
@@ -88,23 +102,25 @@ def first_failing_rule(rules: Sequence[Rule], measures: Mapping[str, Floats], ro
     for index in reversed(range(len(rules))):
         rule = rules[index]
         drops = drops_when_above if rule.direction == "above" else drops_when_below
-        failing[drops(measures[rule.measure], rule.limit)] = index
+        failing[drops(measures[rule.measure], limits_of(rule, profiles, rows))] = index
     return failing
 
 
-def _judge_filter(stage: Filter, batch: pa.RecordBatch) -> tuple[Mapped, list[Fate]]:
+def _judge_filter(stage: Filter, batch: pa.RecordBatch) -> tuple[Mapped, Sequence[str], list[Fate]]:
     rules = stage.rules()
     measures = stage.measure(batch)
-    failing = first_failing_rule(rules, measures, batch.num_rows)
+    profiles = stage.profiles(batch) if isinstance(stage, Profiled) else ()
+    failing = first_failing_rule(rules, measures, batch.num_rows, profiles)
+    limits = [limits_of(rule, profiles, batch.num_rows) for rule in rules]
     fates: list[Fate] = []
     for row in np.flatnonzero(failing >= 0).tolist():
-        rule = rules[int(failing[row])]
+        rule, limit = rules[int(failing[row])], float(limits[int(failing[row])][row])
         value = float(measures[rule.measure][row])
-        fates.append(Fate(row, 0, "drop", rule.reason, rule.measure, value, rule.limit, ""))
-    return Mapped(batch, measures=measures), fates
+        fates.append(Fate(row, 0, "drop", rule.reason, rule.measure, value, limit, ""))
+    return Mapped(batch, measures=measures), profiles, fates
 
 
-def _apply_mapper(stage: Mapper, batch: pa.RecordBatch) -> tuple[Mapped, list[Fate]]:
+def _apply_mapper(stage: Mapper, batch: pa.RecordBatch) -> tuple[Mapped, Sequence[str], list[Fate]]:
     mapped = stage.transform(batch)
     if mapped.batch.num_rows != batch.num_rows:
         raise GristmillError(
@@ -113,7 +129,7 @@ def _apply_mapper(stage: Mapper, batch: pa.RecordBatch) -> tuple[Mapped, list[Fa
             value=f"{batch.num_rows} in, {mapped.batch.num_rows} out",
         )
     fates = [Fate(v.row, 0, v.verdict, v.reason, v.measure, v.value, v.limit, v.detail) for v in mapped.verdicts]
-    return mapped, fates
+    return mapped, (), fates
 
 
 def with_fresh_hashes(before: pa.RecordBatch, after: pa.RecordBatch) -> pa.RecordBatch:
@@ -128,13 +144,18 @@ def with_fresh_hashes(before: pa.RecordBatch, after: pa.RecordBatch) -> pa.Recor
 
 def _run_step(stage: RowStage, batch: pa.RecordBatch, rows: Ints) -> tuple[pa.RecordBatch, StepTrace, list[Fate]]:
     chars_in = count_chars(batch)
-    mapped, fates = _apply_mapper(stage, batch) if isinstance(stage, Mapper) else _judge_filter(stage, batch)
+    judged = _apply_mapper(stage, batch) if isinstance(stage, Mapper) else _judge_filter(stage, batch)
+    mapped, profiles, fates = judged
     out = mapped.batch if mapped.batch is batch else with_fresh_hashes(batch, mapped.batch)
     kept = np.ones(batch.num_rows, dtype=np.bool_)
     kept[[f.row for f in fates]] = False
     chars_out = chars_in if out is batch else count_chars(out)
-    trace = StepTrace(rows, kept, chars_in, chars_out, mapped.cut_chars, mapped.measures, batch)
-    return (out if kept.all() else out.filter(pa.array(kept))), trace, fates
+    trace = StepTrace(rows, kept, chars_in, chars_out, mapped.cut_chars, mapped.measures, batch, profiles)
+    if kept.all():
+        return out, trace, fates
+    left = out.filter(pa.array(kept))
+    shared.follow(out.column("text"), left.column("text"), kept)
+    return left, trace, fates
 
 
 def run_chain(stages: Sequence[RowStage], batch: pa.RecordBatch) -> ChainResult:
@@ -150,4 +171,5 @@ def run_chain(stages: Sequence[RowStage], batch: pa.RecordBatch) -> ChainResult:
         fates.extend(f._replace(row=int(rows[f.row]), step_index=index) for f in sorted(gone))
         steps.append(trace)
         rows = rows[trace.kept]
+    shared.forget()
     return ChainResult(batch, rows, fates, steps)

@@ -10,3 +10,11 @@ from typing import Any
 def param(default: Any, doc: str) -> Any:
     """A dataclass field with a default; `doc` says meaning, unit and source in one line."""
     return field(default=default, metadata={"doc": doc})
+
+
+def file_param(default: Any, doc: str) -> Any:
+    """A field (`str | None`, or a tuple of str) that names files: those of a recipe, relative to its folder.
+
+    The stage gets absolute paths; what decides its output, and is shown, is the digest of each file.
+    """
+    return field(default=default, metadata={"doc": doc, "file": True})

@@ -11,7 +11,7 @@ A stage is a frozen dataclass of parameters with pure methods. `name` (the word 
 Batches hold the columns of `manifests.schema.DOCUMENT`, perhaps more to the right of them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -28,7 +28,9 @@ Direction = Literal["above", "below"]
 class Rule:
     """Drop a record whose `measure` is strictly above (below) `limit`, giving `reason`.
 
-    `source` cites paper and table of the limit. NaN never fails a rule.
+    `by_profile` gives other limits to rows of the profiles that it names (a language, mostly; None turns the rule
+    off); the stage's `profiles` says which row is of which. `source` cites paper and table of the limit.
+    NaN never fails a rule.
     """
 
     measure: str
@@ -36,6 +38,7 @@ class Rule:
     limit: float
     reason: str
     source: str = ""
+    by_profile: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,15 @@ class Mapper(Protocol):
 
     def transform(self, batch: pa.RecordBatch) -> Mapped:
         """The batch's rows anew; pure but for caches and the killable child."""
+        ...
+
+
+@runtime_checkable
+class Profiled(Protocol):
+    """What a filter may have besides: limits that depend on a row's profile."""
+
+    def profiles(self, batch: pa.RecordBatch) -> Sequence[str]:
+        """The profile of each row, "" where none applies; rules then ask `by_profile`."""
         ...
 
 
