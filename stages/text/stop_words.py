@@ -1,7 +1,8 @@
 """Frequent function words by language, in lower case and at most eight bytes each.
 
 English is the list of Gopher (Rae et al. 2021, section A.1.1). The others are our choice: eight of each language's most
-frequent words. They let a text whose language is not known pass as any of these, and drop nothing by themselves.
+frequent words, left out where English has them, too. They let a text whose language is not known pass as any of these.
+Languages whose words are not set apart by spaces (Chinese, Japanese, Thai) have none.
 """
 
 from collections.abc import Mapping
@@ -38,3 +39,16 @@ LATIN_SCRIPT: Mapping[str, tuple[str, ...]] = {
     "vi": ("và", "của", "là", "không", "một", "có", "cho", "các"),
 }
 """By label of the `language` stage."""
+
+OTHER_SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "ar": ("في", "من", "على", "أن", "إلى", "هذا", "عن", "ما"),
+    "bg": ("на", "се", "да", "от", "за", "по", "като", "са"),
+    "el": ("και", "το", "του", "της", "για", "να", "με", "που"),
+    "fa": ("در", "به", "از", "که", "این", "را", "با", "است"),
+    "he": ("של", "את", "על", "לא", "הוא", "זה", "עם", "או"),
+    "hi": ("के", "का", "की", "से", "है", "को", "पर", "और"),
+    "ko": ("수", "및", "이", "그", "있는", "있다", "한", "등"),
+    "ru": ("в", "и", "на", "не", "что", "с", "как", "для"),
+    "uk": ("і", "та", "що", "не", "для", "до", "як", "є"),
+}
+"""The same for scripts whose words are set apart by spaces."""
