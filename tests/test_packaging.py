@@ -99,7 +99,9 @@ def test_locks_cover_what_pyproject_declares(repo: Path, project: dict) -> None:
 
 
 def test_dev_lock_holds_the_core_lock(repo: Path) -> None:
-    assert {str(pin) for pin in read_lock(repo / CORE)} <= {str(pin) for pin in read_lock(repo / DEV)}
+    # Markers may differ: another part of the larger set can need a distribution on more platforms.
+    core, dev = ({(pin.name, str(pin.specifier)) for pin in read_lock(repo / lock)} for lock in (CORE, DEV))
+    assert core <= dev
 
 
 def test_locks_hold_nothing_that_breaks_the_environment(repo: Path) -> None:
