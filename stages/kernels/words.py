@@ -68,14 +68,14 @@ Ids = npt.NDArray[np.int16]
 # numba makes uint8 an unsigned integer under `int`, and an unsigned with a signed one a float.
 _signed = cast(Callable[[Any], int], np.int64)
 
-_NOTHING, _RUN, _SYMBOL, _SOLO = range(4)
-_HASH, _APOSTROPHE, _COMMA, _HYPHEN, _STOP, _CR, _LF = 0x23, 0x27, 0x2C, 0x2D, 0x2E, 0x0D, 0x0A
+NOTHING, RUN, SOLO_LETTER, SYMBOL = range(4)
+HASH, _APOSTROPHE, _COMMA, _HYPHEN, _STOP, _CR, _LF = 0x23, 0x27, 0x2C, 0x2D, 0x2E, 0x0D, 0x0A
 _QUOTE, _BULLET, _ELLIPSIS = 0x2019, 0x2022, 0x2026
 _MALFORMED = 0xDC00
 
 
 @helper
-def _decode(data: Bytes, at: int, end: int) -> tuple[int, int]:
+def decode(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """Code point at `at` and the byte behind it; _MALFORMED and one byte where there is no UTF-8."""
     first = _signed(data[at])
     if first < 0x80:
@@ -95,7 +95,8 @@ def _decode(data: Bytes, at: int, end: int) -> tuple[int, int]:
         if byte & 0xC0 != 0x80:
             return _MALFORMED, at + 1
         point = point << 6 | byte & 0x3F
-    if point >= 0x110000:
+    overlong = (size == 3 and point < 0x800) or (size == 4 and point < 0x10000)
+    if overlong or 0xD800 <= point < 0xE000 or point >= 0x110000:
         return _MALFORMED, at + 1
     return point, at + size
 
@@ -137,10 +138,14 @@ def _count_lines(data: Bytes, start: int, end: int, flags: Bytes, counts: Counts
     stops, after_space, after_ellipsis, is_open = 0, True, False, False
     at = start
     while at < end:
-        point, at = _decode(data, at, end)
+        point, at = decode(data, at, end)
         flag = _signed(flags[point])
+        counts[_CHARS] += 1
+        counts[_LETTERS] += flag & ALPHA != 0
+        counts[_LATIN] += flag & LATIN != 0
         if flag & BREAK:
             if point == _CR and at < end and data[at] == _LF:
+                counts[_CHARS] += 1
                 at += 1
             _close_line(first, stops >= 3 or after_ellipsis, counts)
             first = -1
@@ -168,69 +173,89 @@ def _close_line(first: int, with_ellipsis: bool, counts: Counts) -> None:
 
 
 @helper
-def _continues_run(data: Bytes, point: int, flag: int, before: int, behind: int, end: int, flags: Bytes) -> bool:
-    """Whether a character that is no letter, digit or underscore goes on with the run before it."""
-    if flag & ATTACHED:
-        return True
-    if point not in (_STOP, _APOSTROPHE, _QUOTE, _COMMA) or behind >= end:
-        return False
-    following, _ = _decode(data, behind, end)
-    return _joins(point, before, _signed(flags[following]))
+def _end_of_run(data: Bytes, first: int, stop: int, end: int, flags: Bytes) -> tuple[int, int, int, bool]:
+    """A run whose first character (with flags `first`) ends at `stop`: its end, characters, the flags that occur in
+    it, and whether an apostrophe behind it begins a run."""
+    before, seen, chars = first, first, 1
+    while stop < end:
+        point, behind = decode(data, stop, end)
+        flag = _signed(flags[point])
+        if flag & (ALPHA | WORD) and not flag & SOLO:
+            before = flag
+        elif flag & ATTACHED == 0:
+            if point not in (_STOP, _APOSTROPHE, _QUOTE, _COMMA) or behind >= end:
+                break
+            following, _ = decode(data, behind, end)
+            if not _joins(point, before, _signed(flags[following])):
+                break
+            if point in (_APOSTROPHE, _QUOTE):
+                return stop, chars, seen, True
+            before = flag
+        seen |= flag
+        chars += 1
+        stop = behind
+    return stop, chars, seen, False
 
 
 @helper
-def _count_symbol(point: int, repeats: int, counts: Counts) -> None:
-    """Count the `repeats`-th of a sequence of one symbol."""
-    counts[_SYMBOLS] += repeats == 1 or point == _HASH
-    counts[_HASHES] += point == _HASH
-    counts[_ELLIPSES] += (point == _STOP and repeats == 3) or (point == _ELLIPSIS and repeats == 1)
+def _end_of_symbol(data: Bytes, symbol: int, stop: int, end: int, flags: Bytes) -> tuple[int, int, int]:
+    """A symbol whose first character ends at `stop`: the end of its repetitions and their marks, characters, how often
+    it stands there."""
+    chars, repeats = 1, 1
+    while stop < end:
+        point, behind = decode(data, stop, end)
+        again = point == symbol and symbol != HASH
+        if not again and _signed(flags[point]) & ATTACHED == 0:
+            break
+        repeats += again
+        chars += 1
+        stop = behind
+    return stop, chars, repeats
+
+
+@helper
+def next_token(data: Bytes, at: int, end: int, flags: Bytes, joined: bool) -> tuple[int, int, int, int, int, int, bool]:
+    """The first token at or behind `at`: kind, start, end, characters, detail, repeats, joined.
+
+    Kind is NOTHING at the end, RUN (detail: the flags of its characters, or-ed), SOLO or SYMBOL (detail: its code
+    point; repeats: how often it stands there). `joined` goes into the next call, and is False in the first: whether
+    an apostrophe that begins a run follows at once.
+    """
+    while at < end:
+        point, behind = decode(data, at, end)
+        flag = _signed(flags[point])
+        if joined or (flag & (ALPHA | WORD) and flag & SOLO == 0):
+            stop, chars, seen, joined = _end_of_run(data, flag, behind, end, flags)
+            return RUN, at, stop, chars, seen, 1, joined
+        if flag & (SPACE | ATTACHED) == 0:
+            kind = SOLO_LETTER if flag & SOLO else SYMBOL
+            stop, chars, repeats = _end_of_symbol(data, -1 if flag & SOLO else point, behind, end, flags)
+            return kind, at, stop, chars, point, repeats, False
+        at = behind
+    return NOTHING, end, end, 0, 0, 0, False
 
 
 @helper
 def _count_tokens(
     data: Bytes, start: int, end: int, flags: Bytes, keys: Keys, ids: Ids, counts: Counts, bits: Bits
 ) -> None:
-    state, run_start, run_end, run_alpha = _NOTHING, start, start, False
-    before = 0
-    symbol = -1
-    repeats = 0
-    at = start
-    while at < end:
-        point, behind = _decode(data, at, end)
-        flag = _signed(flags[point])
-        counts[_CHARS] += 1
-        counts[_LETTERS] += flag & ALPHA != 0
-        counts[_LATIN] += flag & LATIN != 0
-        in_run = flag & (ALPHA | WORD) != 0 and flag & SOLO == 0
-        if not in_run and state == _RUN:
-            in_run = _continues_run(data, point, flag, before, behind, end, flags)
-        if in_run:
-            if state == _RUN and point in (_APOSTROPHE, _QUOTE):
-                _mark_stop_word(data, run_start, run_end, keys, ids, bits)
-                state = _NOTHING
-            if state != _RUN:
-                state, run_start, run_alpha = _RUN, at, False
-                counts[_RUNS] += 1
-            run_end = behind
-            counts[_RUN_CHARS] += 1
-            counts[_ALPHA_RUNS] += flag & ALPHA != 0 and not run_alpha
-            run_alpha = run_alpha or flag & ALPHA != 0
-            before = before if flag & ATTACHED else flag
-        elif flag & ATTACHED == 0:
-            if state == _RUN:
-                _mark_stop_word(data, run_start, run_end, keys, ids, bits)
-            if flag & SPACE:
-                state = _NOTHING
-            elif flag & SOLO:
-                state = _SOLO
-                counts[_SOLOS] += 1
-            else:
-                repeats = repeats + 1 if state == _SYMBOL and point == symbol else 1
-                state, symbol = _SYMBOL, point
-                _count_symbol(point, repeats, counts)
-        at = behind
-    if state == _RUN:
-        _mark_stop_word(data, run_start, run_end, keys, ids, bits)
+    at, joined = start, False
+    while True:
+        kind, first, at, chars, detail, repeats, joined = next_token(data, at, end, flags, joined)
+        if kind == NOTHING:
+            return
+        if kind == SYMBOL:
+            counts[_SYMBOLS] += 1
+            counts[_HASHES] += detail == HASH
+            counts[_ELLIPSES] += (detail == _STOP and repeats >= 3) or detail == _ELLIPSIS
+            continue
+        _mark_stop_word(data, first, at, keys, ids, bits)
+        if kind == RUN:
+            counts[_RUNS] += 1
+            counts[_RUN_CHARS] += chars
+            counts[_ALPHA_RUNS] += detail & ALPHA != 0
+        else:
+            counts[_SOLOS] += 1
 
 
 @kernel((BYTES, OFFSETS, BYTES, KEYS, SMALL, COUNTS_OUT, BITS_OUT))

@@ -12,10 +12,12 @@ APOSTROPHES = "'\u2019"
 
 @dataclass(frozen=True)
 class Token:
-    """A token of `words`; the text of a run holds its marks, that of a symbol its repetitions."""
+    """A token of `words`: a run with its marks, a solo, a symbol with its repetitions and the marks on all of them."""
 
     kind: Literal["run", "solo", "symbol"]
     text: str
+    start: int
+    """Index of its first character."""
 
 
 def flags_of(char: str) -> int:
@@ -31,16 +33,14 @@ def tokens(text: str) -> list[Token]:
         flag = flags_of(text[at])
         if flag & (SPACE | ATTACHED):
             at += 1
-        elif flag & SOLO:
-            found.append(Token("solo", text[at]))
-            at += 1
-        elif flag & (ALPHA | WORD) or _is_apostrophe_of_word(text, at):
+        elif not flag & SOLO and (flag & (ALPHA | WORD) or _is_apostrophe_of_word(text, at)):
             end = _end_of_run(text, at)
-            found.append(Token("run", text[at:end]))
+            found.append(Token("run", text[at:end], at))
             at = end
         else:
-            sequence, at = _repeated(text, at)
-            found += [Token("symbol", sequence)] if text[at - 1] != "#" else [Token("symbol", "#")] * len(sequence)
+            end = _end_of_symbol(text, at, repeats=not flag & SOLO and text[at] != "#")
+            found.append(Token("solo" if flag & SOLO else "symbol", text[at:end], at))
+            at = end
     return found
 
 
@@ -81,16 +81,12 @@ def _is_apostrophe_of_word(text: str, at: int) -> bool:
     return bool(flags_of(before) & ALPHA) and not flags_of(before) & SOLO
 
 
-def _repeated(text: str, at: int) -> tuple[str, int]:
-    """The symbols equal to the one at `at`, with nothing but marks between, and the index behind the last."""
-    first, end, sequence = text[at], at + 1, text[at]
-    ahead = end
-    while ahead < len(text) and (text[ahead] == first or flags_of(text[ahead]) & ATTACHED):
-        if text[ahead] == first:
-            sequence += first
-            end = ahead + 1
-        ahead += 1
-    return sequence, end
+def _end_of_symbol(text: str, at: int, repeats: bool) -> int:
+    """Behind the marks on the character at `at` and, if it `repeats`, behind all that are equal to it, with theirs."""
+    end = at + 1
+    while end < len(text) and (flags_of(text[end]) & ATTACHED or (repeats and text[end] == text[at])):
+        end += 1
+    return end
 
 
 def lines(text: str) -> list[str]:
@@ -118,7 +114,7 @@ def count_document(text: str, stop_words: Collection[str]) -> tuple[dict[str, in
     """The counts of `words.COUNTS` by name, and the stop words (in lower case) that occur."""
     found = tokens(text)
     runs = [t.text for t in found if t.kind == "run"]
-    symbols = [t.text for t in found if t.kind == "symbol"]
+    symbols = ["".join(c for c in t.text if not flags_of(c) & ATTACHED) for t in found if t.kind == "symbol"]
     letters = [c for c in text if flags_of(c) & ALPHA]
     ends = lines(text)
     counts = {
@@ -136,7 +132,8 @@ def count_document(text: str, stop_words: Collection[str]) -> tuple[dict[str, in
         "letters": len(letters),
         "latin_letters": sum(1 for c in letters if flags_of(c) & LATIN),
     }
-    return counts, {word for run in runs if (word := _lowered(run)) in stop_words}
+    words = [t.text for t in found if t.kind != "symbol"]
+    return counts, {lowered for word in words if (lowered := _lowered(word)) in stop_words}
 
 
 def _lowered(run: str) -> str:
