@@ -30,6 +30,8 @@ BUILTIN: Mapping[str, str] = {
     "extract_html": "gristmill.stages.text.extract_html:ExtractHtml",
     "language": "gristmill.stages.text.language:Language",
     "gopher_quality": "gristmill.stages.text.gopher_quality:GopherQuality",
+    "secrets": "gristmill.stages.text.secrets:Secrets",
+    "pii": "gristmill.stages.text.pii:Pii",
     "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
 }
 

@@ -244,12 +244,14 @@ datasets:
   texts:
     read: {wet: "wet/"}
     domain: web
+    steps: [pii]
   table:
     read: {arrow: "arrow/*.arrow*"}
     domain: knowledge
   code:
     read: {tree: "code/"}
     domain: code
+    steps: [secrets]
   repositories:
     read: {tree: "repositories/", whole_repo: true}
     domain: code
