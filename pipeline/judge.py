@@ -97,7 +97,7 @@ def judge_file(
     source = sources.load(kind.source)
     options = ReadOptions("judge", kind.domain, extra=dict(source.OPTIONS))
     record = 0
-    for read in source.read_file(_input_file(path), options):
+    for read in source.read_file(as_input(path), options):
         for judgement in _judge_batch(read.batch, stages, labels):
             yield replace(judgement, file=name, record=record)
             record += 1
@@ -105,7 +105,8 @@ def judge_file(
             yield _lost(loss, name)
 
 
-def _input_file(path: Path) -> InputFile:
+def as_input(path: Path) -> InputFile:
+    """A local file as sources take it. Raises InputError when it cannot be read."""
     try:
         digest = blake3()
         with path.open("rb") as opened:

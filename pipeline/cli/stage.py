@@ -1,4 +1,7 @@
-"""`gristmill stage`: which stages there are, and what they say of a document."""
+"""`gristmill stage`: which stages there are, and what they say of a document.
+
+`try`, `tune` and `check` have files of their own.
+"""
 
 import argparse
 import sys
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.errors import EXIT_DONE, GristmillError, InputError, UsageError
+from gristmill.pipeline.cli import stage_check, stage_try, stage_tune
 from gristmill.pipeline.cli.command import Command
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table, print_text
 from gristmill.pipeline.suggest import did_you_mean
@@ -22,7 +26,8 @@ Built-in stages and those of installed plug-ins; a stage of your own file is nam
 
 for instance:
   gristmill stage list
-  gristmill stage list gopher_quality      parameters, limits and reasons of one
+  gristmill stage list gopher_quality      parameters, limits, sources and reasons of one
+  gristmill stage list --full              those of all
   gristmill stage list --json"""
 
 JUDGE_HELP = """tell what stages would say of a document, without a recipe
@@ -42,16 +47,17 @@ STDIN = "-"
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("stages", nargs="*", metavar="STAGE", help="show one of them in full")
+    parser.add_argument("--full", action="store_true", help="show all of them in full")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _list(args: argparse.Namespace) -> int:
     from gristmill.stages import catalogue
 
-    found = [catalogue.describe(name) for name in args.stages] or catalogue.list_stages()
+    found = [catalogue.describe(name, Path()) for name in args.stages] or catalogue.list_stages()
     if args.json:
         emit_json({"stages": found})
-    elif args.stages:
+    elif args.stages or args.full:
         for stage in found:
             _print_stage(stage)
     else:
@@ -66,9 +72,7 @@ def _print_stage(stage: Mapping[str, Any]) -> None:
         ("parameter", "type", "default", "meaning"): [
             (p["name"], p["type"], p["default"], p["doc"]) for p in stage["params"]
         ],
-        ("reason", "dropped when", "source"): [
-            (r["reason"], f"{r['measure']} is {r['direction']} {r['limit']:g}", r["source"]) for r in stage["rules"]
-        ],
+        ("reason", "dropped when", "source"): [(r["reason"], _when(r), r["source"]) for r in stage["rules"]],
         ("reason", "verdict", "meaning"): [(r["reason"], r["verdict"], r["doc"]) for r in stage["reasons"]],
     }
     for headers, rows in sections.items():
@@ -76,6 +80,12 @@ def _print_stage(stage: Mapping[str, Any]) -> None:
             print_line()
             print_table(headers, rows)
     print_line()
+
+
+def _when(rule: Mapping[str, Any]) -> str:
+    own = rule.get("by_profile") or {}
+    others = ", ".join(f"{name} {'off' if limit is None else format(limit, 'g')}" for name, limit in own.items())
+    return f"{rule['measure']} is {rule['direction']} {rule['limit']:g}" + (f" ({others})" if others else "")
 
 
 def _judge_arguments(parser: argparse.ArgumentParser) -> None:
@@ -198,4 +208,7 @@ def _print_judgement(judgement: "Judgement", with_text: bool) -> None:
 COMMANDS: Mapping[str, Command] = {
     "list": Command(LIST_HELP, _list_arguments, _list),
     "judge": Command(JUDGE_HELP, _judge_arguments, _judge),
+    "try": stage_try.COMMAND,
+    "tune": stage_tune.COMMAND,
+    "check": stage_check.COMMAND,
 }

@@ -49,7 +49,7 @@ def test_each_command_has_help_with_an_example(name: str, capsys: pytest.Capture
     assert front.main([name, "--help"]) == 0
     shown = capsys.readouterr().out
     assert f"usage: gristmill {name}" in shown
-    for sub in ("list", "judge") if name == "stage" else ():
+    for sub in ("list", "judge", "try", "tune", "check") if name == "stage" else ():
         assert front.main([name, sub, "--help"]) == 0
         assert f"usage: gristmill {name} {sub}" in capsys.readouterr().out
 
