@@ -28,6 +28,7 @@ USER_FILE_MARK = ".py:"
 
 BUILTIN: Mapping[str, str] = {
     "extract_html": "gristmill.stages.text.extract_html:ExtractHtml",
+    "encoding_repair": "gristmill.stages.text.encoding_repair:EncodingRepair",
     "language": "gristmill.stages.text.language:Language",
     "gopher_quality": "gristmill.stages.text.gopher_quality:GopherQuality",
     "secrets": "gristmill.stages.text.secrets:Secrets",

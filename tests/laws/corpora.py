@@ -210,6 +210,7 @@ datasets:
     domain: web
     license: CC0-1.0
     steps:
+      - encoding_repair
       - gopher_quality: {min_doc_words: 20}
   table:
     read: {parquet: "parquet/*.parquet"}
