@@ -32,6 +32,10 @@ SCRIPTS: tuple[str, ...] = (
     "other",
 )
 """Columns of the counts."""
+LETTER_WORTH = np.array([3 if s == "han" else 2 if s == "hangul" else 1 for s in SCRIPTS], dtype=np.int64)
+"""How many letters of Latin say as much as one of a script, by its column. Ours, measured on a handbook in English and
+its translations (`debian-handbook`): 3.3 in Chinese, 2.6 in Korean, 1.7 in Japanese, 0.9 to 1.25 in Russian, Greek,
+Arabic and Persian."""
 LETTER = 0x80
 MARK = 0x40
 _SCRIPT = 0x3F

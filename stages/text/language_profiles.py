@@ -3,8 +3,9 @@
 In: the columns `lang` and `text`. A profile is a language code of `profiles()`, or "" where none applies, for which
 the limits of the stage itself hold. It follows from `lang` where that names a language we know (in any of the forms
 zh-TW, pt_BR, eng), and then from nothing else; else from the first HEAD_CHARS characters of the text: the script of
-most letters, and within a script that several languages write the one with the most distinct stop words (two at
-least; English, then the order of `profiles()`, where they are equal).
+most letters (a Han character says as much as three of Latin: `scripts.LETTER_WORTH`), and within a script that
+several languages write the one with the most distinct stop words (two at least; English, then the order of
+`profiles()`, where they are equal).
 
 Limits are FineWeb2's (`profile_limits`), with these deviations, which are ours:
 * English keeps what each stage says: Gopher's and FineWeb's own figures were made for it;
@@ -163,18 +164,18 @@ def _table() -> StopTable:
 
 
 def _look(text: pa.Array) -> _Seen:
-    from gristmill.stages.kernels.scripts import SCRIPTS, scan_scripts
+    from gristmill.stages.kernels.scripts import LETTER_WORTH, SCRIPTS, scan_scripts
 
     counts, bits = scan_scripts(*text_buffers(text), HEAD_CHARS, _table())
-    letters = dict(zip(SCRIPTS, counts.T, strict=True))
-    han, kana = letters.pop("han"), letters.pop("kana")
-    letters["han_kana"] = han + kana
+    kana, han = (counts[:, SCRIPTS.index(script)] for script in ("kana", "han"))
+    letters = dict(zip(SCRIPTS, (counts * LETTER_WORTH).T, strict=True))
+    letters["han_kana"] = letters.pop("han") + letters.pop("kana")
     of_most = np.stack(list(letters.values())).argmax(axis=0)
     codes = np.full(len(text), "", dtype="<U2")
     for column, script in enumerate(letters):
         rows = (of_most == column) & (letters[script] > 0)
         if script == "han_kana":
-            codes[rows] = np.where(kana > _KANA_SHARE * letters[script], "ja", "zh")[rows]
+            codes[rows] = np.where(kana > _KANA_SHARE * (han + kana), "ja", "zh")[rows]
         elif script in _BY_STOP_WORDS:
             codes[rows] = _by_stop_words(bits[rows], _BY_STOP_WORDS[script])
         else:

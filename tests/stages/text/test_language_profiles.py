@@ -51,6 +51,8 @@ SENTENCES = {
     "pl": "Młynarz nie śpi, bo młyn jest na rzece i że woda się nie zatrzyma.",
     "cs": "Mlynář mele na mlýně, který je u řeky, nebo se dívá, jako by spal.",
     "sv": "Mjölnaren maler och det är inte långt till en kvarn som står för sig.",
+    "no": "Mølleren maler og det er ikke langt til elven, som ble en del av den.",
+    "da": "Mølleren maler, og det er ikke langt til åen, som blev en del af den.",
     "tr": "Değirmenci bir köy için çalışır ve bu iş daha zor olarak bilinir.",
     "vi": "Người thợ xay là một người không giàu và có nhà của mình.",
     "ru": "Мельник не спит, и на реке стоит мельница, как для него построенная.",
