@@ -218,6 +218,10 @@ datasets:
   notes:
     read: {text: "text/**/*.txt"}
     domain: knowledge
+  filtered:
+    read: {parquet: "parquet/*.parquet"}
+    domain: web
+    steps: [url_lists, boilerplate, fineweb, refinedweb_lines, c4]
   both:
     from: [lines, table, notes]
     steps: [exact_dedup, language]
