@@ -38,6 +38,7 @@ BUILTIN: Mapping[str, str] = {
     "url_lists": "gristmill.stages.text.url_lists:UrlLists",
     "secrets": "gristmill.stages.text.secrets:Secrets",
     "pii": "gristmill.stages.text.pii:Pii",
+    "quality": "gristmill.stages.quality.stage:Quality",
     "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
 }
 
@@ -138,9 +139,15 @@ def prepare(stages: Iterable[object]) -> None:
             hook()
 
 
-def sample_stages() -> dict[str, Stage]:
-    """Each built-in stage with default parameters, for the laws that must hold for all."""
-    return {name: load(name, {}, Path()) for name in BUILTIN}
+def sample_stages(params: Mapping[str, Mapping[str, object]] | None = None) -> dict[str, Stage]:
+    """Each built-in stage with default parameters, for the laws that must hold for all.
+
+    `params` holds what stages require, by name; a stage whose required parameters are not given is left out.
+    """
+    given = params or {}
+    made = {name: cast(Any, _find(name, Path())) for name in BUILTIN}
+    able = [n for n, m in made.items() if n in given or not any(map(_is_required, fields(m)))]
+    return {name: load(name, given.get(name, {}), Path()) for name in able}
 
 
 def _find(name: str, base_dir: Path) -> object:

@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, str] = {
     "trace": "tell what became of a record, and why",
     "diff": "compare two runs",
     "stage": "list stages; ask what one says of a document",
+    "classifier": "train a quality classifier; judge one",
     "doctor": "check this machine",
     "demo-data": "gather a real corpus to try things on",
 }

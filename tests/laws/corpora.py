@@ -7,6 +7,7 @@ noticed.
 
 import gzip
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import zstandard
 
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, build_recipe
 from gristmill.pipeline.recipe_yaml import parse_file
+from tests.laws.samples import TINY_MODEL
 from tests.pipeline.sources.warc_bytes import HTML_HEAD, members, record
 
 HOSTILE = [
@@ -131,6 +133,7 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
         (folder / "code" / "repo" / f"m{number}.py").write_text(code, encoding="utf-8")
     (folder / "code" / "repo" / "blob.bin").write_bytes(bytes(range(256)) * 8)
     _write_repositories(folder / "repositories")
+    shutil.copy(TINY_MODEL, folder / TINY_MODEL.name)
     return folder
 
 
@@ -245,7 +248,9 @@ datasets:
   crawl:
     read: {warc: "warc/*.warc*"}
     domain: web
-    steps: [extract_html]
+    steps:
+      - extract_html
+      - quality: {model: tiny.gmq, mode: sample, alpha: 1.0}
   texts:
     read: {wet: "wet/"}
     domain: web

@@ -13,21 +13,21 @@ import pytest
 from gristmill.manifests.manifest import read_manifest
 from gristmill.stages import catalogue
 from gristmill.stages.protocol import Filter, Mapper
+from tests.laws.samples import sample_stage
 
 MB = 1_000_000
-STAGES = {name: catalogue.load(name, {}, Path()) for name in catalogue.names()}
+STAGES = {name: sample_stage(name) for name in catalogue.names()}
 ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
 
 ONE_STAGE = """
 import resource, sys
-from pathlib import Path
-from gristmill.stages import catalogue
 from gristmill.stages.chain import run_chain
+from tests.laws.samples import sample_stage
 from tests.laws.test_any_length import sentence_of
 from tests.laws.test_stages import make_batch
 name, size = sys.argv[1], int(sys.argv[2])
 batch = make_batch([sentence_of(name) * (size // len(sentence_of(name)))])
-result = run_chain([catalogue.load(name, {}, Path())], batch)
+result = run_chain([sample_stage(name)], batch)
 print(result.kept.num_rows + len(result.fates), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

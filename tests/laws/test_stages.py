@@ -13,12 +13,13 @@ from gristmill.stages import catalogue
 from gristmill.stages.chain import run_chain
 from gristmill.stages.protocol import REDUCED, Exchange, Filter, Mapper, emitted_schema
 from tests.laws.corpora import HOSTILE, named_stages, prose
+from tests.laws.samples import sample_stage
 
 GOLDEN = Path(__file__).parent / "golden.json"
 PAGE = "<!doctype html><html><body><nav>x</nav><main><p>{}</p><pre>code  here</pre></main></body></html>"
 TEXTS = [*HOSTILE, *(prose(n, 60 + 31 * n) for n in range(12)), *(PAGE.format(prose(50 + n, 80)) for n in range(4))]
 
-STAGES = {name: catalogue.load(name, {}, Path()) for name in catalogue.names()}
+STAGES = {name: sample_stage(name) for name in catalogue.names()}
 ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
 EXCHANGES = [n for n, s in STAGES.items() if isinstance(s, Exchange)]
 

@@ -1,0 +1,88 @@
+"""Fitting what is fitted on the training part: a fastText model, or a linear head over an encoder."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from blake3 import blake3
+
+from gristmill.manifests.errors import GristmillError
+from gristmill.pipeline.classifier.split import Labelled
+from gristmill.stages.protocol import Floats
+from gristmill.stages.quality.calibration import logistic
+from gristmill.stages.quality.features import normalised
+
+POSITIVE_LABEL = "__label__positive"
+NEGATIVE_LABEL = "__label__negative"
+
+_CHILD = "gristmill.pipeline.classifier.fit_child"
+# glibc then fills what it allocates with 255 xor 255, which is zero; see fit_child.
+_ZEROED_MEMORY = {"MALLOC_PERTURB_": "255"}
+_NEWTON_STEPS = 50
+
+
+@dataclass(frozen=True)
+class FastTextParams:
+    """What fastText is trained with. Size of the model: about `max_features * (dim / 2 + 1)` bytes and its words."""
+
+    dim: int = 16
+    word_ngrams: int = 2
+    bucket: int = 1 << 19
+    epochs: int = 10
+    lr: float = 0.5
+    min_count: int = 2
+    max_features: int = 50_000
+
+
+def fit_fasttext(rows: Sequence[Labelled], params: FastTextParams, seed: int) -> bytes:
+    """The model's bytes: the same for the same documents, parameters and build of fastText."""
+    with tempfile.TemporaryDirectory(prefix="gristmill-classifier-") as folder:
+        lines, job, out = Path(folder, "lines.txt"), Path(folder, "job.json"), Path(folder, "model")
+        lines.write_text("".join(_training_lines(rows, seed)), encoding="utf-8")
+        job.write_text(json.dumps({**asdict(params), "lines": str(lines), "out": str(out)}), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", _CHILD, str(job)],
+            env={**os.environ, **_ZEROED_MEMORY},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode != 0 or not out.is_file():
+            complaint = done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}"
+            raise GristmillError(
+                "fastText cannot train", "classifier", complaint, "try a lower --lr, or more documents"
+            )
+        return out.read_bytes()
+
+
+def fit_head(embeddings: Floats, positive: Floats, ridge: float = 1.0) -> dict[str, object]:
+    """Weights and bias of a logistic regression with penalty `ridge / 2 * |weights|^2`, by Newton's method."""
+    design = np.hstack([embeddings, np.ones((len(embeddings), 1))])
+    penalty = np.full(design.shape[1], ridge)
+    penalty[-1] = 1e-6
+    params = np.zeros(design.shape[1])
+    for _ in range(_NEWTON_STEPS):
+        p = logistic(design @ params)
+        gradient = design.T @ (p - positive) + penalty * params
+        hessian = (design * (p * (1 - p))[:, None]).T @ design + np.diag(penalty)
+        step = np.linalg.solve(hessian, gradient)
+        params = params - step
+        if np.abs(step).max() < 1e-8:
+            break
+    return {"weights": [float(w) for w in params[:-1]], "bias": float(params[-1])}
+
+
+def _training_lines(rows: Sequence[Labelled], seed: int) -> Iterator[str]:
+    """A line for each window of each document, in an order drawn by content: fastText takes them as they come."""
+    windows = [(row, index, window) for row in rows for index, window in enumerate(row.document.windows)]
+    windows.sort(key=lambda one: blake3(f"{seed}\0{one[1]}\0".encode() + one[0].document.digest).digest(16))
+    for (row, _, _), line in zip(windows, normalised([window for _, _, window in windows]), strict=True):
+        if line:
+            yield f"{POSITIVE_LABEL if row.positive else NEGATIVE_LABEL} {line}\n"

@@ -1,0 +1,19 @@
+"""Parameters for stages that cannot be made without any, so that the laws hold for them as well."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gristmill.stages import catalogue
+from gristmill.stages.protocol import Stage
+
+TINY_MODEL = Path(__file__).parents[1] / "data" / "tiny.gmq"
+"""A model that knows the prose of `corpora` from lists of links; made by tests.stages.quality.tiny_model."""
+
+SAMPLE_PARAMS: Mapping[str, Mapping[str, object]] = {
+    "quality": {"model": str(TINY_MODEL), "mode": "sample", "alpha": 1.0}
+}
+
+
+def sample_stage(name: str) -> Stage:
+    """The stage with its defaults, and with what it requires."""
+    return catalogue.load(name, SAMPLE_PARAMS.get(name, {}), Path())
