@@ -23,6 +23,9 @@ from gristmill.pipeline.sources.content_hashes import Bytes, hash_rows
 from gristmill.pipeline.sources.protocol import Loss, ReadBatch, ReadOptions
 from gristmill.pipeline.sources.spare_buffers import take_buffer
 
+# What a kernel may write behind the last text.
+SLACK_BYTES = 64
+
 
 class DocumentBuilder:
     """Collects rows and losses of one file, and gives a batch whenever the bounds of the options are reached.
@@ -60,6 +63,22 @@ class DocumentBuilder:
             self._write(data)
             self._columns.extend(row)
         return full
+
+    def place(self, rows: int, max_bytes: int) -> tuple[Bytes, int] | None:
+        """Where the texts of `rows` rows, of at most `max_bytes` in all, may be written: a buffer, with SLACK_BYTES of
+        room behind, and the place in it; None if they do not fit in the batch. `wrote` tells of them."""
+        options = self._options
+        if len(self._sizes) + rows > options.batch_rows or self._bytes + max_bytes > options.batch_bytes:
+            return None
+        self._room()
+        assert self._buffer is not None
+        return self._buffer, self._bytes
+
+    def wrote(self, sizes: Sequence[int], columns: Columns) -> None:
+        """Adds rows whose texts, UTF-8 without U+FFFC, stand at the place that `place` gave."""
+        self._sizes += sizes
+        self._bytes += sum(sizes)
+        self._columns.extend(columns)
 
     def add_row(self, text: bytes | memoryview, key_text: str | None, url: str | None, meta: bytes) -> list[ReadBatch]:
         """Adds one row; `text` is UTF-8 without U+FFFC, the others as in Columns."""
@@ -121,7 +140,7 @@ class DocumentBuilder:
 
     def _room(self) -> memoryview:
         if self._buffer is None:
-            self._buffer = take_buffer(self._options.batch_bytes)
+            self._buffer = take_buffer(self._options.batch_bytes + SLACK_BYTES)
             self._view = memoryview(self._buffer.data)
         return self._view
 

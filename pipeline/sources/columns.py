@@ -71,7 +71,7 @@ def finished_batch(text: pa.Array, columns: Columns, options: ReadOptions) -> pa
     offsets, data = text_bytes(text)
     if medium_chars(data).size:
         data, offsets = data.copy(), offsets.copy()
-        data[medium_chars(data) + 2] = _REPLACEMENT[2]  # the one byte of three that differs
+        replace_medium_chars(data)
         text = as_text(offsets, pa.py_buffer(data))
     return hashed_batch(text, hash_rows(data, offsets), columns, options)
 
@@ -143,6 +143,11 @@ def medium_chars(data: Bytes) -> npt.NDArray[np.intp]:
         return np.zeros(0, np.intp)
     at = np.flatnonzero(data[:-2] == _MEDIUM_CHAR[0])
     return at[(data[at + 2] == _MEDIUM_CHAR[2]) & (data[at + 1] == _MEDIUM_CHAR[1])]
+
+
+def replace_medium_chars(data: Bytes) -> None:
+    """U+FFFD for each U+FFFC of UTF-8, in place: they differ in one byte of three."""
+    data[medium_chars(data) + 2] = _REPLACEMENT[2]
 
 
 def ids(key_text: Sequence[str | None], hashes: Bytes) -> pa.Array:

@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import orjson
 
 from gristmill.pipeline.sources.batching import DocumentBuilder
+from gristmill.pipeline.sources.columns import replace_medium_chars
+from gristmill.pipeline.sources.encodings import is_utf8
 from gristmill.pipeline.sources.fields import FIELD_OPTIONS, Fields, fault_of, take_columns
 from gristmill.pipeline.sources.files import open_binary
+from gristmill.pipeline.sources.kernel_use import kernels_pay
 from gristmill.pipeline.sources.lines import Lines, read_lines
 from gristmill.pipeline.sources.long_lines import split_text, unescape
 from gristmill.pipeline.sources.losses import lose
@@ -46,6 +50,8 @@ def read_file(file: InputFile, options: ReadOptions) -> Iterator[ReadBatch]:
 
 
 def _read_block(block: Lines, fields: Fields, builder: DocumentBuilder, options: ReadOptions) -> Iterator[ReadBatch]:
+    if _take_apart(block, fields, builder, options):
+        return
     taken = None
     if max(map(len, block.lines)) <= options.max_doc_bytes:
         with suppress(orjson.JSONDecodeError):
@@ -57,6 +63,34 @@ def _read_block(block: Lines, fields: Fields, builder: DocumentBuilder, options:
         for loss in losses:
             yield from builder.lose(loss)
     yield from builder.add(*taken, sum(map(len, block.lines)))
+
+
+def _take_apart(block: Lines, fields: Fields, builder: DocumentBuilder, options: ReadOptions) -> bool:
+    """Whether the lines were added by the kernel that writes their texts straight into the batch; if not, nothing
+    was. The batches are the same either way."""
+    if block.data is None or not kernels_pay(size := sum(map(len, block.lines))):
+        return False
+    place = builder.place(len(block.lines), size)
+    if place is None or size > options.max_doc_bytes:
+        return False
+    from gristmill.stages.kernels.json_text import split_lines
+
+    starts = np.array(block.starts, np.int64)
+    ends = starts + np.array(list(map(len, block.lines)), np.int64)
+    found = split_lines(np.frombuffer(block.data, np.uint8), starts, ends, fields.text.encode(), *place)
+    if found is None:
+        return False
+    sizes, rest = found
+    text = place[0][place[1] : place[1] + int(sizes.sum())]
+    try:
+        taken = take_columns(orjson.loads(rest), fields)
+    except orjson.JSONDecodeError:
+        return False
+    if taken is None or len(taken[0]) != len(sizes) or not is_utf8(text.data):
+        return False
+    replace_medium_chars(text)
+    builder.wrote(sizes.tolist(), taken[1])
+    return True
 
 
 def _sound_docs(block: Lines, losses: list[Loss], fields: Fields, max_bytes: int) -> Iterator[Any]:

@@ -4,8 +4,8 @@ A line is let go only when a byte behind its newline has been seen: a break that
 line with it, whole or not. A line longer than the limit is passed over without being held in memory.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from gristmill.pipeline.sources.losses import LostBytes, lose
 from gristmill.pipeline.sources.pieces import Break, Piece
@@ -23,12 +23,15 @@ class Lines:
 
     `unsure`: the first may be the rest of a line whose beginning was lost (it is one, if it is no record).
     `unended`: the last one ends with the file and without a newline, so it may be cut.
+    `data` and `starts`, where they are given: the lines are views of `data` from `starts` on, in one piece.
     """
 
     offset: int
     lines: list[Line]
     unsure: bool = False
     unended: bool = False
+    data: bytes | None = None
+    starts: Sequence[int] = ()
 
 
 def read_lines(pieces: Iterable[Piece], max_line_bytes: int) -> Iterator[Lines | Loss]:
@@ -42,16 +45,19 @@ def read_lines(pieces: Iterable[Piece], max_line_bytes: int) -> Iterator[Lines |
     yield from splitter.at_end()
 
 
-def _split(data: bytes) -> tuple[list[Line], int]:
-    """The lines of `data`, as views of it, and where the rest begins; a copy of each costs more than the search."""
+def _split(data: bytes) -> tuple[list[Line], list[int], int]:
+    """The lines of `data`, as views of it, where each begins, and where the rest does; a copy of each costs more
+    than the search."""
     view, find = memoryview(data), data.find
     lines: list[Line] = []
+    starts: list[int] = []
     start, end = 0, find(b"\n")
     while end >= 0:
         lines.append(view[start:end])
+        starts.append(start)
         start = end + 1
         end = find(b"\n", start)
-    return lines, start
+    return lines, starts, start
 
 
 class _Splitter:
@@ -77,10 +83,10 @@ class _Splitter:
             if not newline:
                 return
             yield self._finish_grown()
-        lines, end = _split(data)
+        lines, starts, end = _split(data)
         self._carry = data[end:]
         if lines:
-            yield self._lines(lines)
+            yield replace(self._lines(lines), data=data, starts=starts)
         if len(self._carry) >= _GROWING_BYTES:
             self._carry = bytearray(self._carry)
             self._grow(b"")
