@@ -36,6 +36,7 @@ BUILTIN: Mapping[str, str] = {
     "refinedweb_lines": "gristmill.stages.text.refinedweb_lines:RefinedWebLines",
     "boilerplate": "gristmill.stages.text.boilerplate:Boilerplate",
     "url_lists": "gristmill.stages.text.url_lists:UrlLists",
+    "code_rules": "gristmill.stages.text.code_rules:CodeRules",
     "secrets": "gristmill.stages.text.secrets:Secrets",
     "pii": "gristmill.stages.text.pii:Pii",
     "quality": "gristmill.stages.quality.stage:Quality",

@@ -12,7 +12,7 @@ that could end a match inside a character.
 """
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -48,10 +48,7 @@ class FinderSet:
 
     def __init__(self, hinted: Sequence[tuple[str, Finder]]) -> None:
         self._finders = [finder for _, finder in hinted]
-        self._hints: Any = re2.Set.SearchSet(_options())
-        for hint, _ in hinted:
-            self._hints.Add(hint.encode("latin-1"))
-        self._hints.Compile()
+        self._hints = byte_pattern_set(hint for hint, _ in hinted)
 
     def hinted(self, text: bytes | memoryview) -> list[Finder]:
         """The finders that may find something in this text."""
@@ -82,6 +79,15 @@ class RewrittenBatch:
 def byte_pattern(pattern: str) -> Any:
     """A re2 pattern over bytes: each byte is a character, classes and `\\b` are those of ASCII."""
     return re2.compile(pattern.encode("latin-1"), _options())
+
+
+def byte_pattern_set(patterns: Iterable[str]) -> Any:
+    """A set of such patterns; `Match(text)` gives the numbers of those that match somewhere, None for none."""
+    found = re2.Set.SearchSet(_options())
+    for pattern in patterns:
+        found.Add(pattern.encode("latin-1"))
+    found.Compile()
+    return found
 
 
 def _options() -> Any:

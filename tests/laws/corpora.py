@@ -261,10 +261,11 @@ datasets:
   code:
     read: {tree: "code/"}
     domain: code
-    steps: [secrets]
+    steps: [code_rules, secrets]
   repositories:
     read: {tree: "repositories/", whole_repo: true}
     domain: code
+    steps: [code_rules]
   all:
     from: [pages, crawl, texts, table, code, repositories]
     steps:
