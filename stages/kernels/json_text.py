@@ -27,6 +27,7 @@ Ints = npt.NDArray[np.int64]
 
 LANES = 32
 _VECTOR = ir.VectorType(ir.IntType(8), LANES)
+_signed: Any = np.int64  # numba makes an unsigned with a signed integer a float
 _intrinsic: Any = intrinsic  # a caller gives one argument less than the function has
 _BYTES_OUT = types.Array(types.uint8, 1, "C")
 _INTS_OUT = types.Array(types.int64, 1, "C")
@@ -115,7 +116,7 @@ def _hex4(data: Any, at: int, end: int) -> int:
         return _FAULT
     value = 0
     for i in range(at, at + 4):
-        byte = np.int64(data[i])
+        byte = _signed(data[i])
         if 0x30 <= byte <= 0x39:
             digit = byte - 0x30
         elif 0x41 <= byte <= 0x46:
@@ -171,7 +172,7 @@ def _unescape_one(data: Any, at: int, end: int, out: Any, to: int) -> tuple[int,
     """The escape whose backslash is at `at`: behind it, and behind what was written; _FAULT where it is none."""
     if at + 1 >= end:
         return _FAULT, to
-    byte = np.int64(data[at + 1])
+    byte = _signed(data[at + 1])
     if byte != 0x75:
         short = _short_escape(byte)
         if short == _FAULT:
@@ -330,7 +331,7 @@ def split_lines(
     sizes = np.empty(len(starts), np.int64)
     rest = np.empty(int((ends - starts).sum()) + len(starts) + 2 + LANES, np.uint8)
     used = _split_lines(data, starts, ends, np.frombuffer(key, np.uint8), text, at, sizes, rest)
-    return None if used == _FAULT else (sizes, memoryview(rest)[:used])
+    return None if used == _FAULT else (sizes, memoryview(rest.data)[:used])
 
 
 def split_lines_plain(lines: Sequence[bytes], key: str) -> list[tuple[str, dict[str, Any]]] | None:
