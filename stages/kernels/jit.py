@@ -3,12 +3,13 @@
 Imports numba (about 0.6 s): import it where a kernel is needed. A kernel has one explicit signature, so that
 it is compiled or loaded when its module is imported and never again; helpers are compiled into the kernels
 that call them and need no cache entry of their own. numba forgets a kernel when its own file changes, but not when that
-of a helper does: so the cache has a folder for each state of this folder's code.
+of a helper does: so each kernel's folder in the cache is named by a digest of all the code that it is made of.
 """
 
 import contextlib
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -41,6 +42,8 @@ from numba.core import entrypoints  # noqa: E402
 config: Any = numba_config  # its settings are made when it is loaded
 
 _INITIALIZED = "_already_initialized"
+_FOLDER = Path(__file__).parent
+_OURS = re.compile(r"^from gristmill\.stages\.kernels\.(\w+) import", re.MULTILINE)
 
 BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 OFFSETS = types.Array(types.int64, 1, "C", readonly=True)
@@ -50,23 +53,32 @@ COUNTS_OUT = types.Array(types.int64, 2, "C")
 BITS_OUT = types.Array(types.uint64, 2, "C")
 
 
-def _code_digest() -> str:
+def _code_of(name: str, found: set[str]) -> set[str]:
+    """Adds to `found` the modules of this folder that make up the module `name`: itself, and what it imports."""
+    if name not in found:
+        found.add(name)
+        for imported in _OURS.findall((_FOLDER / f"{name}.py").read_text(encoding="utf-8")):
+            _code_of(imported, found)
+    return found
+
+
+def _code_digest(path: str) -> str:
+    """Of the code that a kernel in the file `path` is made of."""
+    if Path(path).parent != _FOLDER:
+        return "other"
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for name in sorted(_code_of(Path(path).stem, set())):
+        digest.update(name.encode() + b"\0" + (_FOLDER / f"{name}.py").read_bytes())
     return digest.hexdigest()[:16]
 
 
-_CACHE_DIR = os.path.join(config.CACHE_DIR, _code_digest())
-
-
 @contextlib.contextmanager
-def _our_way() -> Generator[None]:
-    """Our own folder of the cache; and numba does not import every installed package that extends it (awkward: 0.65 s
+def _our_way(path: str) -> Generator[None]:
+    """The right folder of the cache; and numba does not import every installed package that extends it (awkward: 0.65 s
     of 1.2 s), which our kernels do not use. It does so at the next compilation by anybody else, as ever."""
     before = getattr(entrypoints, _INITIALIZED, False), config.CACHE_DIR
     setattr(entrypoints, _INITIALIZED, True)
-    config.CACHE_DIR = _CACHE_DIR
+    config.CACHE_DIR = os.path.join(config.CACHE_DIR or os.environ["NUMBA_CACHE_DIR"], _code_digest(path))
     try:
         yield
     finally:
@@ -79,7 +91,7 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     compiling = numba.njit(signature, cache=True, nogil=True, boundscheck=False, error_model="numpy")
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        with _our_way():
+        with _our_way(function.__code__.co_filename):
             return compiling(function)
 
     return compiled
@@ -87,3 +99,6 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 helper = numba.njit(inline="never", error_model="numpy")
 """Compile a function into the kernels that call it."""
+
+inner = numba.njit(forceinline=True, error_model="numpy")
+"""The same for what innermost loops call: it is always compiled into its callers, and costs no call."""

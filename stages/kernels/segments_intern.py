@@ -1,33 +1,43 @@
 """Numbers for equal things, 0, 1, ... in order of first occurrence: open addressing with growth, for kernels.
 
-Things are compared in full, so a hash that collides costs time and changes nothing. Hashes are keyed by `hash_key`,
+Things are compared in full, so a hash that collides costs time and changes nothing. Hashes are keyed, and the key is
 drawn anew in each process: no text can be made to collide, and no result depends on the key. Tables are made as large
-as could be needed and only their first slots are in use: memory that nobody touches is not taken.
+as could be needed and only their first slots are in use: memory that nobody touches is not taken. Little-endian
+machines only.
 """
 
 import os
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
 from numba import types
+from numba.extending import intrinsic
 
-from gristmill.stages.kernels.jit import helper
+from gristmill.stages.kernels.jit import helper, inner
+
+assert sys.byteorder == "little"
 
 _FIRST_SLOTS = 64
+_WORD_BYTES = 8
+_intrinsic: Any = intrinsic  # a caller gives one argument less than the function has
 _SIZE, _ENTRIES = range(2)
-_KEY = int.from_bytes(os.urandom(8), "little") | 1
+_KEY = np.frombuffer(os.urandom(8), np.uint64) | np.uint64(1)
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Interned(NamedTuple):
     """A table. `slots` holds numbers of entries, -1 where it is free; `known` the place and the size of each entry;
-    `hashes` its hash; `state` how many slots (a power of two) are in use and how many entries there are."""
+    `hashes` its hash; `state` how many slots (a power of two) are in use and how many entries there are; `key` (one
+    value, odd) keys the hashes."""
 
     slots: npt.NDArray[np.int32]
     known: npt.NDArray[np.int32]
     hashes: npt.NDArray[np.uint32]
     state: npt.NDArray[np.int64]
+    key: npt.NDArray[np.uint64]
 
 
 INTERNED = types.NamedTuple(
@@ -36,6 +46,7 @@ INTERNED = types.NamedTuple(
         types.Array(types.int32, 2, "C"),
         types.Array(types.uint32, 1, "C"),
         types.Array(types.int64, 1, "C"),
+        types.Array(types.uint64, 1, "C"),
     ),
     Interned,
 )
@@ -49,16 +60,12 @@ def interned(entries: int) -> Interned:
         np.empty((entries, 2), np.int32),
         np.empty(entries, np.uint32),
         np.zeros(2, np.int64),
+        _KEY,
     )
 
 
-def hash_key() -> int:
-    """The key of this process, odd, less than 2^64."""
-    return _KEY
-
-
-@helper
-def mixed(value: Any, key: Any) -> Any:
+@inner
+def _mixed(value: Any, key: Any) -> Any:
     """A keyed hash of a uint64."""
     value = (value ^ (value >> np.uint64(32))) * key
     value = (value ^ (value >> np.uint64(29))) * np.uint64(_GOLDEN)
@@ -66,13 +73,16 @@ def mixed(value: Any, key: Any) -> Any:
 
 
 @helper
-def clear(table: Any) -> None:
-    """Forget all entries."""
-    table.state[_SIZE], table.state[_ENTRIES] = _FIRST_SLOTS, 0
-    table.slots[:_FIRST_SLOTS] = -1
+def clear(table: Any, expected: int) -> None:
+    """Forget all entries; there will be some `expected` ones, of which most differ."""
+    size = _FIRST_SLOTS
+    while size < 2 * expected and 2 * size <= len(table.slots):
+        size *= 2
+    table.state[_SIZE], table.state[_ENTRIES] = size, 0
+    table.slots[:size] = -1
 
 
-@helper
+@inner
 def entries_of(table: Any) -> int:
     """How many entries a table has."""
     return table.state[_ENTRIES]
@@ -90,7 +100,7 @@ def _grow(table: Any) -> None:
         table.slots[slot] = entry
 
 
-@helper
+@inner
 def _put(table: Any, slot: int, start: int, size: int, tag: Any) -> None:
     entry = table.state[_ENTRIES]
     table.slots[slot] = entry
@@ -100,30 +110,102 @@ def _put(table: Any, slot: int, start: int, size: int, tag: Any) -> None:
         _grow(table)
 
 
-@helper
-def _same(data: Any, one: int, other: int, size: int) -> bool:
-    for i in range(size):  # noqa: SIM110  all() with a generator is no kernel
-        if data[one + i] != data[other + i]:
+@_intrinsic
+def _load(_typing: Any, data: Any, at: Any) -> Any:
+    """The 8 bytes of `data` from `at` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(first, [args[1]]), ir.IntType(64).as_pointer())
+        word = builder.load(place)
+        word.align = 1
+        return word
+
+    return types.uint64(data, types.int64), generate
+
+
+@inner
+def word_at(data: Any, at: int, size: int) -> Any:
+    """The bytes from `at` on, at most 8 of `size`, as a number."""
+    if at + _WORD_BYTES <= len(data):
+        word = _load(data, at)
+        return word if size >= _WORD_BYTES else word & ((np.uint64(1) << np.uint64(8 * size)) - np.uint64(1))
+    word = np.uint64(0)
+    for i in range(min(size, _WORD_BYTES)):
+        word |= np.uint64(data[at + i]) << np.uint64(8 * i)
+    return word
+
+
+@inner
+def _same_bytes(data: Any, one: int, other: int, size: int) -> bool:
+    for i in range(0, size, _WORD_BYTES):
+        if word_at(data, one + i, size - i) != word_at(data, other + i, size - i):
             return False
     return True
 
 
-@helper
-def intern_slice(data: Any, base: int, start: int, size: int, key: Any, table: Any) -> Any:
-    """The number of `data[start:start + size]` (integers; below 2^31 behind `base`) among the table's entries, one of
-    which it is then."""
-    value = key
-    for at in range(start, start + size):
-        value = (value ^ np.uint64(data[at])) * key
-    tag = np.uint32(mixed(value ^ np.uint64(size), key) >> np.uint64(32))
+@inner
+def intern_bytes(data: Any, base: int, start: int, size: int, table: Any) -> Any:
+    """The number of the bytes `data[start:start + size]` (below 2^31 behind `base`) among the table's entries, one of
+    which they are then."""
+    key = table.key[0]
+    value = np.uint64(size)
+    for i in range(0, size, _WORD_BYTES):
+        value = _mixed(value ^ word_at(data, start + i, size - i), key)
+    tag = np.uint32(value >> np.uint64(32))
     mask = table.state[_SIZE] - 1
     slot = np.int64(tag) & mask
     while table.slots[slot] >= 0:
         entry = table.slots[slot]
         alike = table.hashes[entry] == tag and table.known[entry, 1] == size
-        if alike and _same(data, base + table.known[entry, 0], start, size):
+        if alike and _same_bytes(data, base + table.known[entry, 0], start, size):
             return np.int64(entry)
         slot = (slot + 1) & mask
     number = table.state[_ENTRIES]
     _put(table, slot, start - base, size, tag)
+    return number
+
+
+@inner
+def _same_values(values: Any, one: int, other: int, size: int) -> bool:
+    for i in range(size):  # noqa: SIM110  all() with a generator is no kernel
+        if values[one + i] != values[other + i]:
+            return False
+    return True
+
+
+@inner
+def intern_values(values: Any, start: int, size: int, table: Any) -> Any:
+    """The same for the sequence `values[start:start + size]` of integers."""
+    key = table.key[0]
+    value = np.uint64(size)
+    for at in range(start, start + size):
+        value = _mixed(value ^ np.uint64(values[at]), key)
+    tag = np.uint32(value >> np.uint64(32))
+    mask = table.state[_SIZE] - 1
+    slot = np.int64(tag) & mask
+    while table.slots[slot] >= 0:
+        entry = table.slots[slot]
+        alike = table.hashes[entry] == tag and table.known[entry, 1] == size
+        if alike and _same_values(values, table.known[entry, 0], start, size):
+            return np.int64(entry)
+        slot = (slot + 1) & mask
+    number = table.state[_ENTRIES]
+    _put(table, slot, start, size, tag)
+    return number
+
+
+@inner
+def intern_pair(one: Any, other: Any, table: Any) -> Any:
+    """The number of a pair of integers from 0 to 2^31 among the table's entries, one of which it is then."""
+    tag = np.uint32(_mixed(np.uint64(one) << np.uint64(32) | np.uint64(other), table.key[0]) >> np.uint64(32))
+    mask = table.state[_SIZE] - 1
+    slot = np.int64(tag) & mask
+    while table.slots[slot] >= 0:
+        entry = table.slots[slot]
+        if table.known[entry, 0] == one and table.known[entry, 1] == other:
+            return np.int64(entry)
+        slot = (slot + 1) & mask
+    number = table.state[_ENTRIES]
+    _put(table, slot, one, other, tag)
     return number

@@ -14,15 +14,15 @@ from numba import types
 
 from gristmill.stages.kernels.buffers import Bytes, Offsets
 from gristmill.stages.kernels.char_table import BREAK, SPACE, UPPER, WORD, char_flags
-from gristmill.stages.kernels.jit import BYTES, COUNTS_OUT, OFFSETS, helper, kernel
+from gristmill.stages.kernels.jit import BYTES, COUNTS_OUT, OFFSETS, helper, inner, kernel
 from gristmill.stages.kernels.segments import LINE_COLUMNS, REPEAT_COLUMNS
 from gristmill.stages.kernels.segments_intern import (
     INTERNED,
     Interned,
     clear,
     entries_of,
-    hash_key,
-    intern_slice,
+    intern_bytes,
+    intern_values,
     interned,
 )
 from gristmill.stages.kernels.words import NOTHING, RUN, SYMBOL, decode, next_token
@@ -36,10 +36,11 @@ _CR, _LF, _LOW_LINE = 0x0D, 0x0A, 0x5F
 TABLE_OUT = types.Array(types.int32, 2, "C")
 FLAGS_OUT = types.Array(types.boolean, 1, "C")
 _ROWS_OUT = types.Array(types.int64, 1, "C")
+_LINE_BYTES_LOG2 = 6
 _COUNT_ABOVE_BYTES = 1 << 20
 
 
-@helper
+@inner
 def next_line(data: Bytes, at: int, end: int, flags: Bytes) -> tuple[int, int, int, int, int, int, int, int]:
     """The line at `at`: the byte behind its end, the first and last byte (half open) of what is not white space in it,
     its characters, the last one, upper-case letters, characters of numbers, and the white space before all of them.
@@ -65,7 +66,7 @@ def next_line(data: Bytes, at: int, end: int, flags: Bytes) -> tuple[int, int, i
     return at, first, last, chars, point, upper, digits, lead
 
 
-@helper
+@inner
 def _words_between(data: Bytes, at: int, end: int, flags: Bytes) -> tuple[int, int]:
     """Words, and the characters of the longest run."""
     words, longest, joined = 0, 0, False
@@ -129,39 +130,39 @@ _SCRATCH = types.NamedTuple((INTERNED, INTERNED, types.Array(types.int32, 1, "C"
 
 
 @helper
-def _end_paragraph(opened: int, lines: int, chars: int, key: Any, scratch: Any, counts: Any) -> None:
+def _end_paragraph(opened: int, lines: int, chars: int, scratch: Any, counts: Any) -> None:
     """Count the paragraph of the lines `opened` up to `lines`, if it has any."""
     if lines > opened:
         counts[_PARAS] += 1
         before = entries_of(scratch.paras)
-        if intern_slice(scratch.numbers, 0, opened, lines - opened, key, scratch.paras) < before:
+        if intern_values(scratch.numbers, opened, lines - opened, scratch.paras) < before:
             counts[_DUP_PARAS] += 1
             counts[_DUP_PARA_CHARS] += chars
 
 
-@kernel(types.void(BYTES, OFFSETS, BYTES, types.uint64, _SCRATCH, COUNTS_OUT))
-def _count_repeats(data: Any, offsets: Any, flags: Any, key: Any, scratch: Any, table: Any) -> None:
+@kernel(types.void(BYTES, OFFSETS, BYTES, _SCRATCH, COUNTS_OUT))
+def _count_repeats(data: Any, offsets: Any, flags: Any, scratch: Any, table: Any) -> None:
     for row in range(len(offsets) - 1):
-        clear(scratch.lines)
-        clear(scratch.paras)
+        clear(scratch.lines, (offsets[row + 1] - offsets[row]) >> _LINE_BYTES_LOG2)
+        clear(scratch.paras, 0)
         start, end, counts = offsets[row], offsets[row + 1], table[row]
         at, lines, opened, para_chars = start, 0, 0, 0
         while at < end:
             here = at
             at, _, last, chars, _, _, _, lead = next_line(data, at, end, flags)
             if chars == 0:
-                _end_paragraph(opened, lines, para_chars, key, scratch, counts)
+                _end_paragraph(opened, lines, para_chars, scratch, counts)
                 opened, para_chars = lines, 0
                 continue
             before = entries_of(scratch.lines)
-            number = intern_slice(data, start, here, last - here, key, scratch.lines)
+            number = intern_bytes(data, start, here, last - here, scratch.lines)
             if number < before:
                 counts[_DUP_LINES] += 1
                 counts[_DUP_LINE_CHARS] += lead + chars
             para_chars += lead + chars + (lines > opened)
             scratch.numbers[lines] = number
             lines += 1
-        _end_paragraph(opened, lines, para_chars, key, scratch, counts)
+        _end_paragraph(opened, lines, para_chars, scratch, counts)
         counts[_LINES] = lines
 
 
@@ -170,7 +171,7 @@ def count_repeats(data: Bytes, offsets: Offsets) -> Ints:
     table = np.zeros((len(offsets) - 1, len(REPEAT_COLUMNS)), np.int64)
     most = _most_lines(data, offsets)
     scratch = _Scratch(interned(most), interned(most), np.empty(most, np.int32))
-    _count_repeats(data, offsets, char_flags(), hash_key(), scratch, table)
+    _count_repeats(data, offsets, char_flags(), scratch, table)
     return table
 
 

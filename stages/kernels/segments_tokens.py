@@ -10,8 +10,11 @@ from gristmill.stages.kernels.buffers import Bytes, Offsets
 from gristmill.stages.kernels.char_table import char_flags
 from gristmill.stages.kernels.jit import BYTES, OFFSETS, kernel
 from gristmill.stages.kernels.segments import Tokens
-from gristmill.stages.kernels.segments_intern import INTERNED, clear, entries_of, hash_key, intern_slice, interned
+from gristmill.stages.kernels.segments_intern import INTERNED, clear, entries_of, intern_bytes, interned
 from gristmill.stages.kernels.words import NOTHING, next_token
+
+_DISTINCT_BYTES_LOG2 = 4
+"""A text of a few pages has a distinct token in some 16 bytes."""
 
 
 class _Out(NamedTuple):
@@ -30,11 +33,11 @@ _OUT = types.NamedTuple(
 )
 
 
-@kernel(types.void(BYTES, OFFSETS, OFFSETS, BYTES, types.uint64, INTERNED, _OUT))
-def _tokenize(data: Any, starts: Any, ends: Any, flags: Any, key: Any, table: Any, out: Any) -> None:
+@kernel(types.void(BYTES, OFFSETS, OFFSETS, BYTES, INTERNED, _OUT))
+def _tokenize(data: Any, starts: Any, ends: Any, flags: Any, table: Any, out: Any) -> None:
     token, words = 0, 0
     for row in range(len(starts)):
-        clear(table)
+        clear(table, (ends[row] - starts[row]) >> _DISTINCT_BYTES_LOG2)
         start, end = starts[row], ends[row]
         at, joined, behind = start, False, start
         while True:
@@ -42,7 +45,7 @@ def _tokenize(data: Any, starts: Any, ends: Any, flags: Any, key: Any, table: An
             if kind == NOTHING:
                 break
             before = entries_of(table)
-            number = intern_slice(data, start, first, at - first, key, table)
+            number = intern_bytes(data, start, first, at - first, table)
             if number == before:
                 out.chars[words + number] = chars
             out.ids[token] = number
@@ -59,6 +62,6 @@ def tokenize(data: Bytes, starts: Offsets, ends: Offsets) -> Tokens:
     size, most = int((ends - starts).sum()), int((ends - starts).max(initial=0))
     rows, vocabulary = np.zeros(len(starts) + 1, np.int64), np.zeros(len(starts) + 1, np.int64)
     out = _Out(rows, np.empty(size, np.int32), np.empty(size, np.uint8), vocabulary, np.empty(size, np.int32))
-    _tokenize(data, starts, ends, char_flags(), hash_key(), interned(most), out)
+    _tokenize(data, starts, ends, char_flags(), interned(most), out)
     tokens, words = int(rows[-1]), int(vocabulary[-1])
     return Tokens(rows, out.ids[:tokens], out.spaced[:tokens], vocabulary, out.chars[:words])

@@ -35,7 +35,8 @@ from gristmill.stages.kernels.char_table import (
     WORD,
     char_flags,
 )
-from gristmill.stages.kernels.jit import BITS_OUT, BYTES, COUNTS_OUT, KEYS, OFFSETS, SMALL, helper, kernel
+from gristmill.stages.kernels.jit import BITS_OUT, BYTES, COUNTS_OUT, KEYS, OFFSETS, SMALL, helper, inner, kernel
+from gristmill.stages.kernels.segments_intern import word_at
 from gristmill.stages.kernels.stop_table import HASH_FACTOR, HASH_SHIFT, MAX_WORD_BYTES, SLOTS, StopTable
 
 COUNTS = (
@@ -74,12 +75,18 @@ _QUOTE, _BULLET, _ELLIPSIS = 0x2019, 0x2022, 0x2026
 _MALFORMED = 0xDC00
 
 
-@helper
+@inner
 def decode(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """Code point at `at` and the byte behind it; _MALFORMED and one byte where there is no UTF-8."""
     first = _signed(data[at])
+    # Short enough to be compiled into the loops that call it: twice as fast on ASCII.
     if first < 0x80:
         return first, at + 1
+    return _decode_wide(data, at, end, first)
+
+
+@helper
+def _decode_wide(data: Bytes, at: int, end: int, first: int) -> tuple[int, int]:
     size = 0
     point = 0
     if 0xC2 <= first < 0xE0:
@@ -101,7 +108,7 @@ def decode(data: Bytes, at: int, end: int) -> tuple[int, int]:
     return point, at + size
 
 
-@helper
+@inner
 def _joins(point: int, before: int, after: int) -> bool:
     """Whether a run goes on over this character, given the flags of its neighbours."""
     if after & SOLO or not after & (ALPHA | WORD):
@@ -113,17 +120,22 @@ def _joins(point: int, before: int, after: int) -> bool:
     return before & ALPHA != 0 and after & ALPHA != 0
 
 
-@helper
+@inner
+def _lowered(key: Any) -> Any:
+    """Eight bytes with the ASCII letters in lower case, all at once: bit 7 of a sum tells what is above a bound."""
+    low = key & np.uint64(0x7F7F7F7F7F7F7F7F)
+    from_a = low + np.uint64(0x3F3F3F3F3F3F3F3F)
+    above_z = low + np.uint64(0x2525252525252525)
+    capital = (from_a ^ above_z) & ~key & np.uint64(0x8080808080808080)
+    return key | (capital >> np.uint64(2))
+
+
+@inner
 def _mark_stop_word(data: Bytes, start: int, end: int, keys: Keys, ids: Ids, bits: Bits) -> None:
     """Set the bit of the stop word that these bytes are, if any; ASCII letters in either case."""
     if end - start > MAX_WORD_BYTES:
         return
-    key = np.uint64(0)
-    for i in range(start, end):
-        byte = np.uint64(data[i])
-        if np.uint64(65) <= byte <= np.uint64(90):
-            byte += np.uint64(32)
-        key |= byte << np.uint64(8 * (i - start))
+    key = _lowered(word_at(data, start, end - start))
     slot = _signed(key * np.uint64(HASH_FACTOR) >> np.uint64(HASH_SHIFT))
     while keys[slot] != np.uint64(0):
         if keys[slot] == key:
@@ -136,16 +148,17 @@ def _mark_stop_word(data: Bytes, start: int, end: int, keys: Keys, ids: Ids, bit
 def _count_lines(data: Bytes, start: int, end: int, flags: Bytes, counts: Counts) -> None:
     first = -1
     stops, after_space, after_ellipsis, is_open = 0, True, False, False
+    chars, letters, latin = 0, 0, 0
     at = start
     while at < end:
         point, at = decode(data, at, end)
         flag = _signed(flags[point])
-        counts[_CHARS] += 1
-        counts[_LETTERS] += flag & ALPHA != 0
-        counts[_LATIN] += flag & LATIN != 0
+        chars += 1
+        letters += flag & ALPHA != 0
+        latin += flag & LATIN != 0
         if flag & BREAK:
             if point == _CR and at < end and data[at] == _LF:
-                counts[_CHARS] += 1
+                chars += 1
                 at += 1
             _close_line(first, stops >= 3 or after_ellipsis, counts)
             first = -1
@@ -163,6 +176,7 @@ def _count_lines(data: Bytes, start: int, end: int, flags: Bytes, counts: Counts
             is_open = True
     if is_open:
         _close_line(first, stops >= 3 or after_ellipsis, counts)
+    counts[_CHARS], counts[_LETTERS], counts[_LATIN] = chars, letters, latin
 
 
 @helper
@@ -172,7 +186,7 @@ def _close_line(first: int, with_ellipsis: bool, counts: Counts) -> None:
     counts[_ELLIPSIS_LINES] += with_ellipsis
 
 
-@helper
+@inner
 def _end_of_run(data: Bytes, first: int, stop: int, end: int, flags: Bytes) -> tuple[int, int, int, bool]:
     """A run whose first character (with flags `first`) ends at `stop`: its end, characters, the flags that occur in
     it, and whether an apostrophe behind it begins a run."""
@@ -197,7 +211,7 @@ def _end_of_run(data: Bytes, first: int, stop: int, end: int, flags: Bytes) -> t
     return stop, chars, seen, False
 
 
-@helper
+@inner
 def _end_of_symbol(data: Bytes, symbol: int, stop: int, end: int, flags: Bytes) -> tuple[int, int, int]:
     """A symbol whose first character ends at `stop`: the end of its repetitions and their marks, characters, how often
     it stands there."""
@@ -213,7 +227,7 @@ def _end_of_symbol(data: Bytes, symbol: int, stop: int, end: int, flags: Bytes) 
     return stop, chars, repeats
 
 
-@helper
+@inner
 def next_token(data: Bytes, at: int, end: int, flags: Bytes, joined: bool) -> tuple[int, int, int, int, int, int, bool]:
     """The first token at or behind `at`: kind, start, end, characters, detail, repeats, joined.
 

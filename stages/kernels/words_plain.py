@@ -89,23 +89,27 @@ def _end_of_symbol(text: str, at: int, repeats: bool) -> int:
     return end
 
 
+def raw_lines(text: str) -> list[tuple[str, str]]:
+    """The lines of a text, each with its end."""
+    found: list[tuple[str, str]] = []
+    first, at = 0, 0
+    while at < len(text):
+        at += 1
+        if flags_of(text[at - 1]) & BREAK:
+            end = at - 1
+            at += text[end : at + 1] == "\r\n"
+            found.append((text[first:end], text[end:at]))
+            first = at
+    return [*found, (text[first:], "")] if first < len(text) else found
+
+
 def lines(text: str) -> list[str]:
     """The lines of a text without their ends and without white space around them."""
-    found: list[str] = []
-    line = ""
-    text = text.replace("\r\n", "\n")
-    for char in text:
-        if flags_of(char) & BREAK:
-            found.append(line)
-            line = ""
-        else:
-            line += char
-    if line:
-        found.append(line)
-    return [_stripped(line) for line in found]
+    return [stripped(line) for line, _ in raw_lines(text)]
 
 
-def _stripped(line: str) -> str:
+def stripped(line: str) -> str:
+    """A line without white space around it."""
     inside = [i for i, char in enumerate(line) if not flags_of(char) & SPACE]
     return line[inside[0] : inside[-1] + 1] if inside else ""
 

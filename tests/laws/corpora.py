@@ -215,12 +215,14 @@ datasets:
     steps:
       - encoding_repair
       - gopher_quality: {min_doc_words: 20}
+      - gopher_repetition: {dup_line_frac: 0.4}
   table:
     read: {parquet: "parquet/*.parquet"}
     domain: knowledge
   notes:
     read: {text: "text/**/*.txt"}
     domain: knowledge
+    steps: [knowledge_rules]
   filtered:
     read: {parquet: "parquet/*.parquet"}
     domain: web
@@ -257,7 +259,9 @@ datasets:
     steps: [pii]
   table:
     read: {arrow: "arrow/*.arrow*"}
-    domain: knowledge
+    domain: math
+    steps:
+      - math_rules: {min_marks: null, min_marks_per_1000_chars: null}
   code:
     read: {tree: "code/"}
     domain: code

@@ -52,3 +52,23 @@ def test_unwritable_home_does_not_stop_the_kernels(tmp_path: Path) -> None:
         home.mkdir(mode=0o500)
     folder, _ = _load("jit", XDG_CACHE_HOME=str(home), TMPDIR=str(tmp_path))
     assert folder.is_relative_to(tmp_path)
+
+
+def test_numba_that_was_there_before_changes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "gristmill" / "numba"
+    code = "import numba; from gristmill.stages.kernels import utf8"
+    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"XDG_CACHE_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True, cwd=tmp_path)
+    assert list(folder.rglob("*.nbc"))
+    assert [path.name for path in tmp_path.iterdir()] == ["gristmill"]
+
+
+def test_a_kernel_is_compiled_anew_when_code_that_it_imports_changes() -> None:
+    from gristmill.stages.kernels import jit
+
+    def parts(name: str) -> set[str]:
+        return jit._code_of(name, set())  # pyright: ignore[reportPrivateUsage]
+
+    assert {"words", "char_table", "segments_intern", "stop_table", "jit"} <= parts("words")
+    assert {"segments_lines", "words", "char_table"} <= parts("segments_lines")
+    assert "utf8" not in parts("words")
