@@ -91,7 +91,7 @@ class EncodingRepair:
 
         data, offsets = text_buffers(text)
         cut = {reason: np.zeros(len(text), dtype=np.int64) for reason, _ in _REASONS}
-        anew: dict[int, bytes] = {}
+        anew: dict[int, bytearray] = {}
         for row in np.flatnonzero(damage.found(self.nfc)).tolist():
             mended = mend(data[offsets[row] : offsets[row + 1]], self.mojibake, self.nfc)
             if mended.text is not None:

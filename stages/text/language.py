@@ -158,7 +158,7 @@ class Language:
         looks = [Look() for _ in labels]
         for row, label in enumerate(labels):
             if row not in gone and label is not None:
-                raw = data[offsets[row] : offsets[row + 1]].tobytes()
+                raw = data[offsets[row] : offsets[row + 1]]
                 looks[row] = look(raw, label, self.keep if self.paragraphs == "cut" else None)
                 if self.min_main_frac is not None and looks[row].main_frac < self.min_main_frac:
                     value = looks[row].main_frac

@@ -5,10 +5,14 @@ than MIN_LETTERS (`kernels.scripts.LETTER_WORTH`), whose score is below MIN_SCOR
 mostly not written, is not judged. Of a text at most MAX_PARAGRAPHS are looked at; what follows is the last one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+import numpy as np
+
+from gristmill.stages.kernels.buffers import Bytes
+from gristmill.stages.kernels.damage import COUNTS, count_damage
 from gristmill.stages.text.language_profiles import code_of
 from gristmill.stages.text.language_scripts import script_share, weight_of
 from gristmill.stages.text.language_sight import letters_of, one_line
@@ -21,6 +25,7 @@ MAX_CHARS = 500
 """Of a paragraph as much is looked at; 500 characters give 97.4 % of the labels of whole documents."""
 _MAX_BYTES = 4 * MAX_CHARS
 _AT_ONCE = 4096
+_WINDOW_BYTES = 1 << 20
 _MEDIUM = "\ufffc".encode()
 
 
@@ -44,11 +49,11 @@ class Look:
 
     shares: Mapping[str, float] = field(default_factory=dict[str, float])
     main_frac: float = 1.0
-    text: bytes | None = None
+    text: bytearray | None = None
     cut_chars: int = 0
 
 
-def look(raw: bytes, main: str, keep: Sequence[str] | None) -> Look:
+def look(raw: Bytes, main: str, keep: Sequence[str] | None) -> Look:
     """Judge the paragraphs of a text in the language `main`; with `keep`, cut those in none of these languages (in
     another than the main one where it is empty)."""
     judged = paragraphs_of(raw)
@@ -66,39 +71,54 @@ def same_language(one: str, other: str) -> bool:
     return one == other or (bool(code_of(one)) and code_of(one) == code_of(other))
 
 
-def paragraphs_of(raw: bytes) -> list[Paragraph]:
+def paragraphs_of(raw: Bytes) -> list[Paragraph]:
     """The paragraphs of a text (UTF-8), judged; they tile it."""
+    starts = _starts(raw, False)
+    starts = starts if len(starts) > 1 else _starts(raw, True)
+    ends = [*starts[1:], len(raw)]
+    chars = count_damage(raw, np.array([*starts, len(raw)], dtype=np.int64))[:, COUNTS.index("chars")].tolist()
     found: list[Paragraph] = []
-    tiles = _spans(raw)
-    for at in range(0, len(tiles), _AT_ONCE):
-        spans = tiles[at : at + _AT_ONCE]
-        labels = _labels([one_line(_head(raw, start, end)) for start, end in spans])
-        chars = [len(raw[start:end].decode("utf-8", "replace")) for start, end in spans]
-        found += [Paragraph(*span, n, label) for span, n, label in zip(spans, chars, labels, strict=True)]
+    for at in range(0, len(starts), _AT_ONCE):
+        spans = list(zip(starts[at : at + _AT_ONCE], ends[at : at + _AT_ONCE], strict=True))
+        labels = _labels([_head(raw, start, end) for start, end in spans])
+        found += [Paragraph(*span, chars[at + n], labels[n]) for n, span in enumerate(spans)]
     return found
 
 
-def _head(raw: bytes, start: int, end: int) -> str:
-    return raw[start : min(end, start + _MAX_BYTES)].decode("utf-8", "ignore")[:MAX_CHARS]
+def _head(raw: Bytes, start: int, end: int) -> str:
+    window = raw[start : min(end, start + _MAX_BYTES)].tobytes()
+    return one_line(window.decode("utf-8", "ignore")[:MAX_CHARS])
 
 
-def _spans(raw: bytes) -> list[tuple[int, int]]:
-    spans = _spans_between(raw, False)
-    return spans if len(spans) > 1 else _spans_between(raw, True)
-
-
-def _spans_between(raw: bytes, by_line: bool) -> list[tuple[int, int]]:
-    """Starts are at lines that are not blank, behind a blank line or, `by_line`, behind any line."""
-    starts = [0]
+def _starts(raw: Bytes, by_line: bool) -> list[int]:
+    """Starts of paragraphs: of lines that are not blank, behind a blank line or, `by_line`, behind any line."""
+    starts = [0] if len(raw) else []
     at, after_blank, has_text = 0, False, False
-    while at < len(raw) and len(starts) < MAX_PARAGRAPHS:
-        end = raw.find(b"\n", at) + 1 or len(raw)
-        is_blank = not raw[at:end].strip()
+    for end, is_blank in _lines(raw):
         if not is_blank and has_text and (by_line or after_blank):
             starts.append(at)
+            if len(starts) == MAX_PARAGRAPHS:
+                break
         has_text = has_text or not is_blank
         at, after_blank = end, is_blank
-    return list(zip(starts, [*starts[1:], len(raw)], strict=True)) if raw else []
+    return starts
+
+
+def _lines(raw: Bytes) -> Iterator[tuple[int, bool]]:
+    """The end of each line, and whether it is blank."""
+    end, is_blank, is_open = 0, True, False
+    for at in range(0, len(raw), _WINDOW_BYTES):
+        parts = raw[at : at + _WINDOW_BYTES].tobytes().split(b"\n")
+        for number, part in enumerate(parts):
+            is_blank = is_blank and not part.strip()
+            end += len(part)
+            is_open = is_open or bool(part)
+            if number + 1 < len(parts):
+                end += 1
+                yield end, is_blank
+                is_blank, is_open = True, False
+    if is_open:
+        yield end, is_blank
 
 
 def _labels(lines: Sequence[str]) -> list[str | None]:
@@ -122,7 +142,9 @@ def shares_of(paragraphs: Sequence[Paragraph]) -> Mapping[str, float]:
     return {label: chars[label] / whole for label in sorted(chars, key=lambda label: (-chars[label], label))}
 
 
-def without_others(raw: bytes, paragraphs: Sequence[Paragraph], is_wanted: Callable[[str], bool]) -> tuple[bytes, int]:
+def without_others(
+    raw: Bytes, paragraphs: Sequence[Paragraph], is_wanted: Callable[[str], bool]
+) -> tuple[bytearray, int]:
     """The text without judged paragraphs of languages that are not wanted, and how many characters went.
 
     One that is not judged goes where the judged ones before and after it go (or that of the two which there is). A
@@ -136,11 +158,11 @@ def without_others(raw: bytes, paragraphs: Sequence[Paragraph], is_wanted: Calla
     for paragraph, last, following in zip(paragraphs, before, after, strict=True):
         part = raw[paragraph.start : paragraph.end]
         goes = (last or following) and last is not False and following is not False
-        if goes and _MEDIUM not in part:
+        if goes and _MEDIUM not in part.tobytes():
             cut += paragraph.chars
         else:
-            kept += part
-    return bytes(kept), cut
+            kept += part.data
+    return kept, cut
 
 
 def _last(before: bool | None, now: bool | None) -> bool | None:

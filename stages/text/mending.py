@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from gristmill.stages.kernels.buffers import Bytes, text_buffers
+from gristmill.stages.kernels.buffers import Bytes, Offsets, text_buffers
 from gristmill.stages.kernels.damage import COUNTS, count_damage
 from gristmill.stages.text.characters import in_nfc, with_line_feeds, without_ansi, without_controls, without_invisibles
 from gristmill.stages.text.mojibake import evidence, is_damaged, repaired
@@ -36,13 +36,13 @@ Step = tuple[str, Callable[[str], str]]
 class Mended:
     """A text anew, or None where it was sound, and the characters cut by reason."""
 
-    text: bytes | None = None
+    text: bytearray | None = None
     cut: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def mend(raw: Bytes, with_mojibake: bool, with_nfc: bool) -> Mended:
     """Mend one text."""
-    text: bytes | None = None
+    text: bytearray | None = None
     cut: dict[str, int] = {}
     for _ in range(MAX_ROUNDS):
         steps = _steps(raw, with_mojibake, with_nfc)
@@ -72,19 +72,22 @@ def _has_mojibake(raw: Bytes, chars: int) -> bool:
     return is_damaged(sum(free for free, _ in found), sum(quoted for _, quoted in found), chars)
 
 
-def _round(raw: Bytes, steps: list[Step], cut: dict[str, int]) -> bytes | None:
+def _round(raw: Bytes, steps: list[Step], cut: dict[str, int]) -> bytearray | None:
     """The text after each step over each piece, None where that changes nothing; adds to `cut`."""
-    out = bytearray()
-    changed = False
+    out: bytearray | None = None
+    at = 0
     for piece in pieces(raw):
         text = piece
         for reason, step in steps:
             made = step(text)
             cut[reason] = cut.get(reason, 0) + len(text) - len(made)
             text = made
-        changed = changed or text != piece
-        out += text.encode()
-    return bytes(out) if changed else None
+        if out is None and text != piece:
+            out = bytearray(raw[:at].data)
+        if out is not None:
+            out += text.encode()
+        at += len(piece.encode())
+    return out
 
 
 def pieces(raw: Bytes) -> Iterator[str]:
@@ -110,11 +113,18 @@ def _end_of_piece(window: bytes) -> int:
     return end or len(window)
 
 
-def with_rows(text: pa.Array, anew: Mapping[int, bytes]) -> pa.Array:
+def with_rows(text: pa.Array, anew: Mapping[int, bytearray]) -> pa.Array:
     """The column (large_string) with some rows replaced; nulls stay."""
     data, offsets = text_buffers(text)
     lengths = np.diff(offsets)
     lengths[list(anew)] = [len(made) for made in anew.values()]
+    body = anew[0] if len(text) == 1 else _joined(data, offsets, anew)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    made = pa.LargeStringArray.from_buffers(len(text), pa.py_buffer(ends.astype(np.int64)), pa.py_buffer(body))
+    return made if text.null_count == 0 else _with_nulls(made, text)
+
+
+def _joined(data: Bytes, offsets: Offsets, anew: Mapping[int, bytearray]) -> bytearray:
     body = bytearray()
     start = 0
     for row in sorted(anew):
@@ -122,9 +132,7 @@ def with_rows(text: pa.Array, anew: Mapping[int, bytes]) -> pa.Array:
         body += anew[row]
         start = row + 1
     body += data[offsets[start] : offsets[-1]].data
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    made = pa.LargeStringArray.from_buffers(len(text), pa.py_buffer(ends.astype(np.int64)), pa.py_buffer(body))
-    return made if text.null_count == 0 else _with_nulls(made, text)
+    return body
 
 
 def _with_nulls(made: pa.Array, text: pa.Array) -> pa.Array:

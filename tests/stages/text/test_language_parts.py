@@ -3,11 +3,13 @@
 import time
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gristmill.stages.text import language_paragraphs
 from gristmill.stages.text.language_paragraphs import (
     MIN_LETTERS,
     Paragraph,
@@ -22,6 +24,10 @@ from gristmill.stages.text.lid_model import LABELS
 
 ENGLISH = "The miller grinds corn in his old mill by the river every day."
 FRENCH = "Le meunier moud le grain dans son vieux moulin au bord de la rivière."
+
+
+def _raw(text: bytes) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(text, dtype=np.uint8)
 
 
 def _sights(text: str, chars: int, windows: int) -> str:
@@ -91,20 +97,30 @@ def test_kindred_labels_are_one_language() -> None:
 @settings(max_examples=200)
 def test_paragraphs_tile_the_text(text: str) -> None:
     raw = text.encode()
-    found = paragraphs_of(raw)
+    found = paragraphs_of(_raw(raw))
     assert [p.start for p in found] == [0, *(p.end for p in found)][: len(found)]
     assert (found[-1].end if found else 0) == len(raw)
     assert sum(p.chars for p in found) == len(text)
 
 
 def test_blank_lines_or_else_lines_part_paragraphs() -> None:
-    assert [(p.start, p.end) for p in paragraphs_of(b"\na\nb\n \n\nc\n")] == [(0, 8), (8, 10)]
-    assert [(p.start, p.end) for p in paragraphs_of(b"a\nb\nc")] == [(0, 2), (2, 4), (4, 5)]
+    assert [(p.start, p.end) for p in paragraphs_of(_raw(b"\na\nb\n \n\nc\n"))] == [(0, 8), (8, 10)]
+    assert [(p.start, p.end) for p in paragraphs_of(_raw(b"a\nb\nc"))] == [(0, 2), (2, 4), (4, 5)]
+
+
+def test_lines_go_over_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = _raw(b"\na\nb\n \n\nccc\n\n  ")
+    whole = paragraphs_of(raw)
+    for size in range(1, 6):
+        monkeypatch.setattr(language_paragraphs, "_WINDOW_BYTES", size)
+        assert paragraphs_of(raw) == whole
 
 
 def test_short_paragraphs_are_not_judged() -> None:
     long = FRENCH[: MIN_LETTERS + 20]
-    labels = [p.label for p in paragraphs_of(f"{long}\n\nbonjour le monde\n\n{ENGLISH}\n\n1234567890\n\n".encode())]
+    labels = [
+        p.label for p in paragraphs_of(_raw(f"{long}\n\nbonjour le monde\n\n{ENGLISH}\n\n1234567890\n\n".encode()))
+    ]
     assert labels == ["fr", None, "en", None]
 
 
@@ -122,7 +138,7 @@ def test_short_paragraphs_are_not_judged() -> None:
 def test_what_is_not_judged_goes_with_both_neighbours(labels: list[str | None], kept: str) -> None:
     raw = "".join(map(str, range(len(labels)))).encode()
     paragraphs = [Paragraph(at, at + 1, 1, label) for at, label in enumerate(labels)]
-    text, cut = without_others(raw, paragraphs, lambda label: label == "en")
+    text, cut = without_others(_raw(raw), paragraphs, lambda label: label == "en")
     assert (text.decode(), cut) == (kept, len(labels) - len(kept))
 
 
@@ -135,5 +151,5 @@ def test_shares_come_most_first_then_by_label() -> None:
 @pytest.mark.parametrize("part", ["\n", "a\n\n", " \n", "a.a_"])
 def test_no_text_takes_long(part: str) -> None:
     started = time.perf_counter()
-    paragraphs_of((part * 300_000).encode())
+    paragraphs_of(_raw((part * 300_000).encode()))
     assert time.perf_counter() - started < 15
