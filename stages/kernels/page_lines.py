@@ -12,7 +12,7 @@ of `line_keys`; only lines that are not blank are counted. A mark's kind, in the
 | LEADER | ends with text, a leader of 3 dots or more, a page number | the number | 0 |
 | SPACED | ends with text, a tab or 2 spaces or more, a page number; only near to TOC | the number | 0 |
 | ENTRY | begins with a letter, ends with a comma and pages | the last page | 256 * first letter + how many |
-| CITED | begins with a label in brackets, has a year or a DOI, "et al", URL; with a number, has both | the label's | 0 |
+| CITED | begins with a label in brackets and a year or "et al", DOI, URL; or a number, and has both | its number | 0 |
 | CHAPTER | begins with a number and a stop, or a word for chapter and one; only near to TOC | the number | 0 |
 | JUNK | has 2 tokens or more, at least half of them junk | junk tokens | tokens |
 | PAGE_HEAD | stands alone, has at most MAX_KEY_BYTES, begins or ends with a number | the number | 0 |
