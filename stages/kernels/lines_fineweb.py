@@ -16,7 +16,8 @@ from gristmill.stages.kernels.lines_chars import TERMINAL, end_classes
 
 COUNTS: tuple[str, ...] = ("lines", "terminal_lines", "short_lines", "line_chars", "line_ends")
 """Lines; those that end with a terminal mark; those of at most so many columns (a character, but a solo counts two);
-characters of lines; ends of lines, blank ones among them."""
+characters of lines, with the white space before them, as `segments.Repeats` counts them; ends of lines, those of blank
+ones, too."""
 
 (_LINES, _TERMINAL, _SHORT, _CHARS, _ENDS) = range(len(COUNTS))
 
@@ -49,7 +50,7 @@ def _count(data: Any, offsets: Any, flags: Any, ends: Any, most: Any, counts: An
                 counts[row, _LINES] += 1
                 counts[row, _TERMINAL] += point >= 0 and signed(ends[point]) & TERMINAL != 0
                 counts[row, _SHORT] += _is_short(data, start, last, flags, most[0])
-                counts[row, _CHARS] += count_chars(data, start, last)
+                counts[row, _CHARS] += count_chars(data, at, last)
             at = behind
 
 

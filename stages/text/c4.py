@@ -27,13 +27,12 @@ Reasons bear datatrove's names and their order is its. Deliberate differences fr
 * `keep_fraction` of the pages with bad words is drawn by content and `seed`, not from a stream of each worker (M27);
 * a line with the mark of a medium (U+FFFC) stays whole.
 
-For another profile of words, `kernels.lines_c4_plain.clean_plain` takes what such a profile has to supply: a `Dialect`
-(lines of a text, sentences of a line, words of a line, whether a line ends well).
+None of these but the last two holds for `words: compat`, which cuts and counts as datatrove does (`compat.c4`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +44,7 @@ from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import file_param, param
 from gristmill.stages.protocol import Mapped, Reason, RowVerdict
 from gristmill.stages.text.bad_words import found_bad_words, is_sampled
+from gristmill.stages.text.compat.profile import WORDS_DOC, check_words
 
 if TYPE_CHECKING:
     from gristmill.stages.kernels.lines_c4 import C4Limits
@@ -94,8 +94,13 @@ class C4:
     default_lang: str = param("en", "the language of a text that has none, for bad_words")
     keep_fraction: float = param(0.0, "share of the texts with bad words that is kept, by content and seed")
     seed: int = param(0, "of that draw")
+    words: Literal["fast", "compat"] = param("fast", WORDS_DOC)
 
     def __post_init__(self) -> None:
+        check_words(self.words, self.name)
+        if self.words == "compat" and not self.split_paragraph:
+            remedy = "leave it at true, or use words: fast"
+            raise UsageError("words: compat judges lines only", "stage c4.split_paragraph", False, remedy)
         if self.bad_words_langs and len(self.bad_words_langs) != len(self.bad_words):
             where, remedy = "stage c4.bad_words_langs", "name one language for each list, or none at all"
             raise UsageError("as many as bad_words are wanted", where, list(self.bad_words_langs), remedy)
@@ -114,16 +119,14 @@ class C4:
 
     def prepare(self) -> None:
         """Compile the kernel into this machine's cache, once on the driver."""
-        from gristmill.stages.kernels import lines_c4
-
-        _ = lines_c4
+        self._clean(pa.array([""], pa.large_string()))
 
     def transform(self, batch: pa.RecordBatch) -> Mapped:
         """The batch with the lines that stay; verdicts for the rows that go."""
-        from gristmill.stages.kernels.lines_c4 import COUNTS, clean
+        from gristmill.stages.kernels.lines_c4 import COUNTS
 
         text = batch.column("text")
-        data, offsets, counts = clean(*text_buffers(text), self.limits())
+        data, offsets, counts = self._clean(text)
         count = dict(zip(COUNTS, counts.T, strict=True))
         after = pa.LargeStringArray.from_buffers(len(text), pa.py_buffer(offsets), pa.py_buffer(data))
         before_chars, after_chars = _chars(text), _chars(after)
@@ -140,6 +143,13 @@ class C4:
                 "kept_line_frac": np.clip(after_chars / np.maximum(before_chars, 1), 0.0, 1.0),
             },
         )
+
+    def _clean(self, text: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints, Ints]:
+        if self.words == "compat":
+            from gristmill.stages.text.compat.c4 import clean
+        else:
+            from gristmill.stages.kernels.lines_c4 import clean
+        return clean(*text_buffers(text), self.limits())
 
     def limits(self) -> "C4Limits":
         """The parameters as the kernel takes them."""

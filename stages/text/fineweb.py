@@ -14,19 +14,19 @@ where it would divide by nothing:
 Reasons bear datatrove's names and their order is its. Deliberate differences from it:
 * CRLF and the other line ends of `str.splitlines` are ends; a CR, or a space, behind a full stop does not hide it;
 * a column is a character, but a letter of Han, kana, Thai and the like takes two: Chinese is not made of short lines;
-* both sides of `char_dup_frac` count the same characters (dolma#310), and blank lines are nobody's duplicates (#273);
+* both sides of `char_dup_frac` count the same characters, those of lines up to the last visible one (dolma#310), and
+  blank lines are nobody's duplicates (datatrove#273);
 * tokens are words and symbols of `kernels.words` (its spaCy's are about as many); its `list_ratio` exceeds 1 where
   there are more ends of lines than tokens, which is cut to 1 here: no limit below 1 decides otherwise;
 * limits follow the language (`language_profiles`: FineWeb2's); English, and what has no profile, is held against
   the parameters.
 
-For another profile of words, `measures_of` takes what such a profile has to supply: the counts of `LineCounts` and
-tokens for each document.
+None of these holds for `words: compat`, which decides as datatrove does (`compat.measures`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +36,7 @@ from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.kernels.segments import repeats, word_counts
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Direction, Floats, Rule
+from gristmill.stages.text.compat.profile import WORDS_DOC, check_words
 from gristmill.stages.text.language_profiles import by_profile, profile_of
 
 _SOURCE = "Penedo et al. 2024, FineWeb, section 3.6"
@@ -77,8 +78,10 @@ class FineWeb:
     char_duplicates_ratio: float | None = param(0.01, "largest share of characters in repeated lines")
     new_line_ratio: float | None = param(0.3, "most ends of lines for a token")
     by_language: bool = param(True, "FineWeb2's limits for the text's language; false: the above for all")
+    words: Literal["fast", "compat"] = param("fast", WORDS_DOC)
 
     def __post_init__(self) -> None:
+        check_words(self.words, self.name)
         for parameter, *_ in _RULES:
             limit = getattr(self, parameter)
             if limit is not None and not 0 <= limit <= 1:
@@ -99,11 +102,14 @@ class FineWeb:
         )
 
     def _by_profile(self, parameter: str) -> dict[str, float | None]:
-        return by_profile(parameter) if self.by_language else {}
+        return by_profile(parameter) if self._has_profiles() else {}
 
     def profiles(self, batch: pa.RecordBatch) -> Sequence[str]:
         """The language profile of each row."""
-        return profile_of(batch) if self.by_language else [""] * batch.num_rows
+        return profile_of(batch) if self._has_profiles() else [""] * batch.num_rows
+
+    def _has_profiles(self) -> bool:
+        return self.by_language and self.words == "fast"
 
     def prepare(self) -> None:
         """Compile the kernels into this machine's cache, once on the driver."""
@@ -113,6 +119,12 @@ class FineWeb:
 
     def measure(self, batch: pa.RecordBatch) -> Mapping[str, Floats]:
         """All measures of the table above, as long as the batch."""
+        if self.words == "compat":
+            from gristmill.stages.text.compat.measures import compat_fineweb
+
+            return compat_fineweb(
+                batch.column("text"), self.stop_chars, self.short_line_length, self.line_punct_exclude_zero
+            )
         from gristmill.stages.kernels.lines_fineweb import count_lines
 
         text = batch.column("text")
