@@ -46,13 +46,10 @@ LICENCES: tuple[tuple[str, str], ...] = (
 """Licences by the words of their headers, the more telling first (`~` is a gap, marks of comments in it); a guess for
 statistics, never for a decision."""
 
-_TAGS = (
-    (r"(?is:<script\b[^>]*>.*?</script\s*>)", b""),
-    (r"(?is:<style\b[^>]*>.*?</style\s*>)", b""),
-    (r"(?s:<!--.*?-->)", b""),
-    (r"<[^>]*>", b" "),
-    (r"[ \t\r\n\f\v]+", b" "),
-)
+_HIDDEN = (r"(?is:<script\b[^>]*>.*?</script\s*>)", r"(?is:<style\b[^>]*>.*?</style\s*>)", r"(?s:<!--.*?-->)")
+# No `<` inside, so that a text of nothing but `<` takes no longer.
+_TAG = re.compile(rb"<[^<>]*>")
+_GAPS = re.compile(rb"[ \t\r\n\f\v]+")
 
 
 def is_generated(head: bytes) -> bool:
@@ -81,11 +78,11 @@ def visible_text(page: bytes) -> bytes:
 
     StarCoder asks an HTML parser; here patterns do, in linear time.
     """
-    for pattern, new in _tags():
-        page = pattern.sub(new, page)
-    return page.strip()
+    for pattern in _hidden():
+        page = pattern.sub(b"", page)
+    return _GAPS.sub(b" ", _TAG.sub(b" ", page)).strip()
 
 
 @functools.lru_cache(maxsize=1)
-def _tags() -> list[tuple[Any, bytes]]:
-    return [(byte_pattern(pattern), new) for pattern, new in _TAGS]
+def _hidden() -> list[Any]:
+    return [byte_pattern(pattern) for pattern in _HIDDEN]

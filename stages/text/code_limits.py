@@ -51,7 +51,7 @@ ALWAYS: tuple[tuple[str, Direction, float, str, str, Limits], ...] = (
     ("longest_encoded_chars", "above", 1024.0, "code_encoded_run", _SC2, {}),
     ("encoded_frac", "above", 0.5, "code_encoded", _SC2, {}),
     ("digit_frac", "above", 0.2, "code_many_digits", _OPENCODER, {"sql": 0.3, "svg": 0.4}),
-    ("space_frac", "above", 0.5, "code_mostly_space", _OPENCODER, {"fortran": 0.7, "cobol": 0.7}),
+    ("space_frac", "above", 0.65, "code_mostly_space", f"{_OPENCODER} has 0.5", {"fortran": 0.8, "cobol": 0.8}),
     ("alpha_frac", "below", 0.25, "code_few_letters", _SC2, {"webassembly": None, "assembly": 0.2}),
     ("string_frac", "above", 0.6, "code_mostly_literals", _OPENCODER, _DATA),
     ("comment_frac", "above", 0.8, "code_mostly_comments", _SANTA, _of(_NO_PROGRAM, None)),

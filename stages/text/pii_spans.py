@@ -12,6 +12,7 @@ that could end a match inside a character.
 """
 
 import heapq
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -116,20 +117,21 @@ def rewrite(text: bytes, finders: FinderSet, places: Places | None = None) -> Re
 def _round(
     text: bytes, finders: Sequence[Finder], counts: dict[str, int], edits: list[Edit] | None
 ) -> tuple[bytes | None, int]:
-    out, at, written = bytearray(), 0, 0
+    # Its value is handed out without a copy, unlike a bytearray's.
+    out, at, written = io.BytesIO(), 0, 0
     for span in heapq.merge(*(finder(text) for finder in finders), key=lambda found: found.start):
         if span.start < at:
             continue
-        out += memoryview(text)[at : span.start]
-        out += span.replacement
+        out.write(memoryview(text)[at : span.start])
+        out.write(span.replacement)
         at, written = span.end, written + len(span.replacement)
         counts[span.kind] = counts.get(span.kind, 0) + 1
         if edits is not None:
             edits.append(Edit(span.start, span.end, len(span.replacement)))
     if at == 0:
         return None, 0
-    out += memoryview(text)[at:]
-    return bytes(out), written
+    out.write(memoryview(text)[at:])
+    return out.getvalue(), written
 
 
 def rewrite_batch(batch: pa.RecordBatch, finders: FinderSet, kinds: Sequence[str]) -> RewrittenBatch:
@@ -174,7 +176,8 @@ def _with_texts(text: pa.Array, view: memoryview, bounds: list[int], texts: Mapp
     ends = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum([len(part) for part in parts], out=ends[1:])
     valid = text.is_valid().buffers()[1] if text.null_count else None
-    return pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts)), valid)
+    body = parts[0] if len(parts) == 1 else b"".join(parts)
+    return pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(body), valid)
 
 
 def _chars(text: pa.Array) -> Ints:

@@ -61,6 +61,7 @@ def test_what_is_found(text: str, expected: str) -> None:
         "git@github.com:owner/name",
         "https://user:pw@host.org/path",
         "%s@host.org",
+        "http://x.com<bad>",
         "sd_IN@devanagari.UTF-8",
         "@decorator @media.screen a@b",
         "a@-b.org a@b-.org a@b..org",
@@ -195,5 +196,5 @@ def test_time_is_linear(unit: str) -> None:
         return time.process_time() - before
 
     seconds(1000)
-    small = min(seconds(100_000) for _ in range(3))
-    assert seconds(800_000) < 40 * max(small, 0.005)
+    small = min(seconds(20_000) for _ in range(3))
+    assert seconds(160_000) < 40 * max(small, 0.005)
