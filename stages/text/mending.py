@@ -57,7 +57,7 @@ def _steps(raw: Bytes, with_mojibake: bool, with_nfc: bool) -> list[Step]:
     counts = count_damage(raw, np.array([0, len(raw)], dtype=np.int64))[0]
     count = dict(zip(COUNTS, counts.tolist(), strict=True))
     wanted: list[tuple[bool, Step]] = [
-        (with_mojibake and count["suspects"] > 0 and _has_mojibake(raw, count["chars"]), (MOJIBAKE, repaired)),
+        (with_mojibake and _has_mojibake(raw, count["suspects"], count["chars"]), (MOJIBAKE, repaired)),
         (count["breaks"] > 0, (LINE_END, with_line_feeds)),
         (count["controls"] > 0, (ANSI, without_ansi)),
         (count["controls"] > 0, (CONTROL, without_controls)),
@@ -67,7 +67,10 @@ def _steps(raw: Bytes, with_mojibake: bool, with_nfc: bool) -> list[Step]:
     return [step for is_wanted, step in wanted if is_wanted]
 
 
-def _has_mojibake(raw: Bytes, chars: int) -> bool:
+def _has_mojibake(raw: Bytes, suspects: int, chars: int) -> bool:
+    if not is_damaged(suspects, 0, chars):
+        # No evidence can be more than the kernel suspects: a text with a few is told without a search.
+        return False
     found = [evidence(piece) for piece in pieces(raw)]
     return is_damaged(sum(free for free, _ in found), sum(quoted for _, quoted in found), chars)
 

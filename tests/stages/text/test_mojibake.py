@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gristmill.stages.kernels.damage_plain import count_document
 from gristmill.stages.text.mojibake import MAX_CHARS_A_SEQUENCE, evidence, is_damaged, repaired
 
 FRENCH = "Le café d’été « à la crème » coûte 3 €, là-bas.\nDéjà vu… naïve façade\n"
@@ -72,6 +73,12 @@ def test_how_much_evidence_is_enough(free: int, quoted: int, chars: int, told: b
 def test_a_repair_makes_no_medium() -> None:
     broken = "a medium: ï¿¼ here"
     assert repaired(broken) == broken
+
+
+@given(st.text(alphabet=st.sampled_from([*'Ãâ€™©éРџСЂ√├š"` a']), max_size=40))
+@settings(max_examples=200)
+def test_evidence_is_never_more_than_the_kernel_suspects(text: str) -> None:
+    assert sum(evidence(text)) <= count_document(text)["suspects"]
 
 
 @given(st.text(alphabet=st.sampled_from([*"Ãâ€™©éРџСЂ\ufffc\ufffd\x81 \na√├"]), max_size=30) | st.text(max_size=30))
