@@ -109,12 +109,17 @@ def test_a_fake_is_the_same_for_the_same_thing() -> None:
 
 
 def test_places_of_files_move_with_the_text() -> None:
-    text = "=== a ===\nü x@foo.org\n=== b ===\nend\n"
-    meta = '{"code":{"path":"r","files":[{"path":"a","start":10,"end":22},{"path":"b","start":32,"end":36}]}}'
+    bodies = ["ü x@foo.org\n", "none\n", "\U0001f60a y@foo.org z@foo.org\n", "end\n"]
+    text, files = "", list[dict[str, object]]()
+    for body in bodies:
+        text += "=== p ===\n"
+        files.append({"path": "p", "start": len(text), "end": len(text) + len(body)})
+        text += body
+    meta = json.dumps({"code": {"path": "r", "files": files}})
     columns = {"text": pa.array([text], pa.large_string()), "meta": pa.array([meta], pa.large_string())}
     row = Pii().transform(document_batch(columns)).batch.to_pylist()[0]
     places = [(f["start"], f["end"]) for f in json.loads(row["meta"])["code"]["files"]]
-    assert [row["text"][start:end] for start, end in places] == ["ü <EMAIL>\n", "end\n"]
+    assert [row["text"][start:end] for start, end in places] == [masked(body) for body in bodies]
 
 
 @pytest.mark.parametrize(
