@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from gristmill.stages.kernels.words_plain import tokens
+from gristmill.stages.kernels.segments_plain import gram_tokens
 
 
 def n_gram_chars(text: str, top: tuple[int, ...], duplicated: tuple[int, ...]) -> list[int]:
     """The row of `repetition.n_gram_chars` for one text."""
-    found = tokens(text)
+    found = gram_tokens(text)
     texts = [token.text for token in found]
     gaps = [i > 0 and found[i].start > found[i - 1].start + len(texts[i - 1]) for i in range(len(found))]
     return [*(_top(texts, gaps, n) for n in top), *(_duplicated(texts, n) for n in duplicated)]

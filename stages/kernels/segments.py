@@ -6,12 +6,11 @@ by `stages.shared.derived` and follows the rows that stay, so that a filter simp
 | function | gives | extra memory |
 |---|---|---|
 | `word_counts(text)` | counts of each row and its stop words | 150 bytes a row |
-| `line_table(text)` | each line that is not blank: place, characters, words, ... | 32 bytes a line |
 | `repeats(text)` | how many lines and paragraphs, and their characters, stood there before | 60 bytes a row |
 | `token_table(text)` | ids of the tokens; made anew at each call, in parts | some 100 MB |
 
-Rows: `rows` (int64, n + 1) says which entries are a row's: `[rows[i], rows[i + 1])`. Offsets of lines are bytes from
-the start of their own row, so that they stay true when rows go. numba is imported when the first of these is called.
+Rows: `rows` (int64, n + 1) says which entries are a row's: `[rows[i], rows[i + 1])`. numba is imported when the first
+of these is called.
 """
 
 import functools
@@ -32,15 +31,16 @@ Ints = npt.NDArray[np.int64]
 Ints32 = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
-LINE_COLUMNS = ("start", "end", "chars", "words", "last", "longest", "upper", "digits")
-"""Columns of `LineTable.table`: bytes from the row's start, without the white space around the line (half open);
-characters; words (runs and solos); code point of the last character; characters of the longest run; upper-case letters;
-characters of numbers (`str.isalnum`, no letters)."""
-
 REPEAT_COLUMNS = ("lines", "dup_lines", "dup_line_chars", "paras", "dup_paras", "dup_para_chars")
 """Columns of `Repeats.table`; lines and paragraphs that are blank count nowhere."""
 
-PART_BYTES = 1 << 25
+STICKY = "-/@\\^|~"
+"""Symbols that stay with the word that they stand beside."""
+
+SEPARATORS = "-,:<>=/~–—…"
+"""Symbols that part two words, standing alone between them."""
+
+PART_BYTES = 1 << 24
 """Rows are tokenized in parts of at most so many bytes; a longer row is cut, at white space where it has some."""
 
 
@@ -62,6 +62,12 @@ class WordCounts:
 
         return self.counts[:, COUNTS.index(name)].astype(np.float64)
 
+    def by_name(self) -> dict[str, Floats]:
+        """All columns by their names in `words.COUNTS`."""
+        from gristmill.stages.kernels.words import COUNTS
+
+        return {name: self.count(name) for name in COUNTS}
+
     @property
     def words(self) -> Floats:
         """Runs and solos, float64 (n)."""
@@ -70,36 +76,6 @@ class WordCounts:
     def distinct_stop_words(self, words: tuple[str, ...]) -> Floats:
         """How many of these stop words occur, in any case of ASCII letters; float64 (n)."""
         return np.bitwise_count(self.bits & self.stop.mask(words)).sum(axis=1, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class LineTable:
-    """The lines that are not blank, in order. `table` is int32 (lines, len(LINE_COLUMNS)); `opens` (bool, lines) marks
-    the first line of a paragraph, which is one that a blank line, or nothing, stands before."""
-
-    rows: Ints
-    table: Ints32
-    opens: Mask
-
-    def take(self, kept: Mask) -> Self:
-        """The lines of the rows that stay."""
-        sizes = np.diff(self.rows)
-        of_kept = np.repeat(kept, sizes)
-        rows = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[kept])])
-        return type(self)(rows, self.table[of_kept], self.opens[of_kept])
-
-    def column(self, name: str) -> Ints32:
-        """One of LINE_COLUMNS, int32 (lines), a view."""
-        return self.table[:, LINE_COLUMNS.index(name)]
-
-    def row_of_line(self) -> Ints:
-        """The row of each line, int64 (lines)."""
-        return np.repeat(np.arange(len(self.rows) - 1), np.diff(self.rows))
-
-    def row_sums(self, values: npt.NDArray[np.generic]) -> Floats:
-        """Sums by row of a value for each line (numbers or bools), float64 (n); 0 for a row without lines."""
-        sums = np.concatenate([np.zeros(1), np.cumsum(values, dtype=np.float64)])
-        return sums[self.rows[1:]] - sums[self.rows[:-1]]
 
 
 @dataclass(frozen=True)
@@ -136,11 +112,6 @@ def word_counts(text: pa.Array) -> WordCounts:
     return derived(text, "word_counts", _word_counts)
 
 
-def line_table(text: pa.Array) -> LineTable:
-    """The lines that are not blank."""
-    return derived(text, "line_table", _line_table)
-
-
 def repeats(text: pa.Array) -> Repeats:
     """Duplicate lines and paragraphs."""
     return derived(text, "repeats", _repeats)
@@ -166,9 +137,9 @@ def tokens_of(data: Bytes, starts: Offsets, ends: Offsets) -> Tokens:
 @functools.lru_cache(maxsize=1)
 def all_stop_words() -> StopTable:
     """The one table of the stop words of all languages, so that counts are shared whoever asks."""
-    from gristmill.stages.text.stop_words import LATIN_SCRIPT
+    from gristmill.stages.text.stop_words import LATIN_SCRIPT, OTHER_SCRIPTS
 
-    return stop_table([word for words in LATIN_SCRIPT.values() for word in words])
+    return stop_table([word for words in (*LATIN_SCRIPT.values(), *OTHER_SCRIPTS.values()) for word in words])
 
 
 def _word_counts(text: pa.Array) -> WordCounts:
@@ -176,12 +147,6 @@ def _word_counts(text: pa.Array) -> WordCounts:
 
     stop = all_stop_words()
     return WordCounts(*count_documents(*text_buffers(text), stop), stop)
-
-
-def _line_table(text: pa.Array) -> LineTable:
-    from gristmill.stages.kernels.segments_lines import tabulate
-
-    return LineTable(*tabulate(*text_buffers(text)))
 
 
 def _repeats(text: pa.Array) -> Repeats:

@@ -1,33 +1,7 @@
 """The plain-Python twins of `segments_lines` and `segments_tokens`: the test oracles."""
 
-from gristmill.stages.kernels.char_table import SPACE, UPPER, WORD
-from gristmill.stages.kernels.words_plain import Token, flags_of, raw_lines, stripped, tokens
-
-
-def line_rows(text: str) -> tuple[list[tuple[int, ...]], list[bool]]:
-    """The rows of `segments.LineTable.table` and `opens` for one text."""
-    found: list[tuple[int, ...]] = []
-    opens: list[bool] = []
-    at, blank = 0, True
-    for raw, end in raw_lines(text):
-        line = stripped(raw)
-        if line:
-            first = at + len(raw) - len(raw.lstrip(_spaces(raw)))
-            words = [token for token in tokens(line) if token.kind != "symbol"]
-            runs = [len(token.text) for token in words if token.kind == "run"]
-            start = len(text[:first].encode())
-            upper = sum(1 for c in line if flags_of(c) & UPPER)
-            digits = sum(1 for c in line if flags_of(c) & WORD and c != "_")
-            places = start, start + len(line.encode()), len(line)
-            found.append((*places, len(words), ord(line[-1]), max(runs, default=0), upper, digits))
-            opens.append(blank)
-        blank = not line
-        at += len(raw) + len(end)
-    return found, opens
-
-
-def _spaces(raw: str) -> str:
-    return "".join(c for c in raw if flags_of(c) & SPACE)
+from gristmill.stages.kernels.segments import SEPARATORS, STICKY
+from gristmill.stages.kernels.words_plain import Token, raw_lines, stripped, tokens
 
 
 def _paragraphs(lines: list[str]) -> list[str]:
@@ -57,9 +31,42 @@ def repeat_counts(text: str) -> tuple[int, ...]:
     return tuple(counts)
 
 
+def gram_tokens(text: str) -> list[Token]:
+    """The tokens of `segments_tokens`; `kind` says nothing."""
+    found: list[Token] = []
+    chunk: list[Token] = []
+    for token in tokens(text):
+        if token.kind == "solo" or (chunk and token.start > chunk[-1].start + len(chunk[-1].text)):
+            found += _of_chunk(chunk)
+            chunk = []
+        if token.kind == "solo":
+            found.append(token)
+        else:
+            chunk.append(token)
+    return found + _of_chunk(chunk)
+
+
+def _of_chunk(chunk: list[Token]) -> list[Token]:
+    inside = [i for i, token in enumerate(chunk) if token.kind == "run" or token.text[0] in STICKY]
+    if not inside:
+        return chunk
+    first, behind = inside[0], inside[-1] + 1
+    parts: list[list[Token]] = [[]]
+    for i in range(first, behind):
+        kinds = [chunk[j].kind for j in (i - 1, i, i + 1) if first <= j < behind]
+        separates = kinds == ["run", "symbol", "run"] and chunk[i].text[0] in SEPARATORS
+        if separates or (i > first and kinds[:2] == ["run", "run"]):
+            parts.append([])
+        parts[-1].append(chunk[i])
+        if separates:
+            parts.append([])
+    middle = [Token("run", "".join(t.text for t in part), part[0].start) for part in parts]
+    return [*chunk[:first], *middle, *chunk[behind:]]
+
+
 def token_rows(text: str) -> tuple[list[int], list[int], list[int]]:
     """Ids, `spaced` and the characters of each id for one text."""
-    found = tokens(text)
+    found = gram_tokens(text)
     texts = list(dict.fromkeys(token.text for token in found))
     ids = [texts.index(token.text) for token in found]
     return ids, _gaps(found), [len(text) for text in texts]

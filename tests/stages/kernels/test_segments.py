@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gristmill.stages import shared
 from gristmill.stages.kernels import segments
-from gristmill.stages.kernels.segments import Tokens, line_table, repeats, token_table, word_counts
-from gristmill.stages.kernels.segments_plain import line_rows, repeat_counts, token_rows
+from gristmill.stages.kernels.segments import Tokens, repeats, token_table, word_counts
+from gristmill.stages.kernels.segments_plain import gram_tokens, repeat_counts, token_rows
 from gristmill.stages.text.gopher_repetition import GopherRepetition
 from tests.stages.kernels.test_words import TEXTS
 
@@ -25,7 +25,11 @@ PAGES = st.lists(st.tuples(LINES, ENDS), max_size=12).map(lambda parts: "".join(
 def _compiled() -> None:
     """Kernels are compiled outside the timed part of a test."""
     GopherRepetition().prepare()
-    line_table(pa.array([""], pa.large_string()))
+
+
+CODE = st.lists(
+    st.sampled_from([*"-/@|,:<=(.'#…", "ab", "1", "中", " ", "don't", "\u0301", "…", "\\"]), max_size=12
+).map("".join)
 
 
 def _column(texts: Sequence[str | None]) -> pa.Array:
@@ -45,19 +49,32 @@ def _row(tokens: Tokens, i: int) -> tuple[list[int], list[int], list[int]]:
     return tokens.ids[here].tolist(), tokens.spaced[here].tolist(), tokens.chars[words].tolist()
 
 
-@given(st.lists(TEXTS | PAGES, max_size=5))
+@given(st.lists(TEXTS | PAGES | CODE, max_size=5))
 @example(["a\r\n\r\na\n\na", "\n\n\n", "\u2028a\x85a", " a\na\n a", "a\nb\n\na\nb\n \na\nb\nb"])
 @example(["\u0301a # # ##\u0301# 中\u0301中 x.y x .y", "a" * 70 + " " + "a" * 71])
-@settings(max_examples=300)
+@example(["(foo.bar(), -v a/ --x=1 foo(bar) x|y| well-known 'don't' a--b a,b:c/d 我-a /-a a-/ #a# ##"])
+@settings(max_examples=500)
 def test_kernels_equal_their_twins(texts: list[str]) -> None:
     column = _column(texts)
-    table = line_table(column)
-    for row, text in enumerate(texts):
-        here = slice(*table.rows[row : row + 2])
-        found = list(map(tuple, table.table[here].tolist())), table.opens[here].tolist()
-        assert found == line_rows(text)
-        assert tuple(repeats(column).table[row].tolist()) == repeat_counts(text)
+    assert list(map(tuple, repeats(column).table.tolist())) == [repeat_counts(text) for text in texts]
     assert _tokens(texts) == [token_rows(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("(foo(bar), x_y)", ["(", "foo(bar", ")", ",", "x_y", ")"]),
+        ("-v a/ --x=1", ["-v", "a/", "--x", "=", "1"]),
+        ("well-known a--b a:b ==a", ["well", "-", "known", "a", "--", "b", "a", ":", "b", "==", "a"]),
+        ("don't 'x'", ["don", "'t", "'", "x", "'"]),
+        ("x|y /usr/lib ...", ["x|y", "/usr", "/", "lib", "..."]),
+        ("我-a中b", ["我", "-a", "中", "b"]),
+        ("a\u0301-\u0301b", ["a\u0301", "-\u0301", "b"]),
+    ],
+)
+def test_tokens_of_n_grams(text: str, found: list[str]) -> None:
+    assert [token.text for token in gram_tokens(text)] == found
+    assert _tokens([text]) == [token_rows(text)]
 
 
 def test_many_lines_and_words_grow_their_tables() -> None:
@@ -74,10 +91,9 @@ def test_many_lines_and_words_grow_their_tables() -> None:
 def test_bytes_that_are_no_text_stay_in_their_row(raw: bytes, after: bytes) -> None:
     def found(data: bytes) -> object:
         bytes_, offsets = np.frombuffer(data, np.uint8), np.array([0, len(raw)])
-        from gristmill.stages.kernels.segments_lines import count_repeats, tabulate
+        from gristmill.stages.kernels.segments_lines import count_repeats
 
-        lines = [part.tolist() for part in tabulate(bytes_, offsets)]
-        return lines, count_repeats(bytes_, offsets).tolist(), _row(segments.tokens_of(bytes_, *offsets[:, None]), 0)
+        return count_repeats(bytes_, offsets).tolist(), _row(segments.tokens_of(bytes_, *offsets[:, None]), 0)
 
     assert found(raw + after) == found(raw)
 
@@ -87,7 +103,7 @@ def test_what_follows_is_what_would_be_made(texts: list[str | None], data: st.Da
     before = _column(texts)
     kept = np.array([data.draw(st.booleans()) for _ in texts], np.bool_)
     after = before.filter(pa.array(kept, pa.bool_()))
-    for make in (word_counts, line_table, repeats):
+    for make in (word_counts, repeats):
         followed = make(before).take(kept)
         shared.forget()
         anew = make(after)
@@ -98,21 +114,9 @@ def test_what_follows_is_what_would_be_made(texts: list[str | None], data: st.Da
 
 def test_made_once_for_a_column() -> None:
     column = _column(["a b\na", "c"])
-    assert line_table(column) is line_table(column)
+    assert repeats(column) is repeats(column)
     assert word_counts(column) is word_counts(column)
     shared.forget()
-
-
-def test_columns_of_lines() -> None:
-    table = line_table(_column([" The end.\r\n\r\nÀ 12\n", None, "x"]))
-    assert table.column("words").tolist() == [2, 2, 1]
-    assert table.column("last").tolist() == [ord("."), ord("2"), ord("x")]
-    assert table.column("upper").tolist() == [1, 1, 0]
-    assert table.column("digits").tolist() == [0, 2, 0]
-    assert table.column("longest").tolist() == [3, 2, 1]
-    assert table.opens.tolist() == [True, True, True]
-    assert table.row_of_line().tolist() == [0, 0, 2]
-    assert table.row_sums(table.column("chars") > 4).tolist() == [1, 0, 0]
 
 
 @pytest.mark.parametrize("filler", ["word ", "中文", "\u0301"])
