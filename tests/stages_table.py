@@ -1,0 +1,66 @@
+"""Renews docs/stages.md from the catalogue: `python -m tests.stages_table`.
+
+One section a built-in stage: what it does, its parameters, the rules by which it drops with their sources, and its
+other reasons. tests/test_docs.py refuses a page that says something else than the code.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gristmill.stages import catalogue
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "stages.md"
+
+HEAD = """\
+# Stages
+
+Made from the code by `python -m tests.stages_table`; `gristmill stage list STAGE` prints the same of one stage.
+Reasons are a closed vocabulary: the ledger entry of a dropped record bears one of these words, the measured value
+and the limit. What each measure is, and where a rule departs from its source and why, stands in the
+docstring of the stage's module.
+"""
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table; empty where there are no rows."""
+    lines = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    if not lines:
+        return ""
+    head = [list(headers), ["---"] * len(headers)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (*head, *lines)) + "\n"
+
+
+def rule_row(rule: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Reason, condition (other limits of profiles counted), source."""
+    others = len(rule["by_profile"])
+    more = f" ({others} profiles have limits of their own)" if others else ""
+    return rule["reason"], f"`{rule['measure']}` is {rule['direction']} {rule['limit']:g}{more}", rule["source"]
+
+
+def section(stage: Mapping[str, Any]) -> str:
+    """One stage."""
+    params = [
+        (f"`{p['name']}`", f"`{p['type']}`", "required" if p["required"] else f"`{p['default']}`", p["doc"])
+        for p in stage["params"]
+    ]
+    reasons = [(r["reason"], r["verdict"], r["doc"]) for r in stage["reasons"]]
+    parts = [
+        f"## {stage['name']}\n\n{stage['doc']}\n\n{stage['kind'].capitalize()}, version {stage['version']}, "
+        f"in `{stage['module']}`.\n",
+        table(("parameter", "type", "default", "meaning"), params),
+        table(("reason", "dropped when", "source"), map(rule_row, stage["rules"])),
+        table(("reason", "verdict", "meaning"), reasons),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def page() -> str:
+    """The whole page."""
+    stages = [catalogue.describe(name) for name in catalogue.BUILTIN]
+    names = "\n".join(f"* [{s['name']}](#{s['name']}): {s['doc']}" for s in stages)
+    return "\n".join((HEAD, names + "\n", *map(section, stages)))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
