@@ -278,7 +278,8 @@ def _limit_docs(made: DocFilter) -> list[dict[str, Any]]:
 
 
 def _type_name(expected: Any) -> str:
-    return expected.__name__ if isinstance(expected, type) and "[" not in str(expected) else str(expected).replace("typing.", "")
+    plain = isinstance(expected, type) and "[" not in str(expected)
+    return expected.__name__ if plain else str(expected).replace("typing.", "")
 
 
 def _doc(field: "Field[Any]") -> str:
