@@ -11,6 +11,7 @@ from gristmill.stages.kernels.words_plain import flags_of
 _NUMBER = re.compile(r"[0-9][0-9.,]*[kKmM]? +")
 _MAX_COUNTER_BYTES = 64
 _MEDIUM = "\ufffc"
+_MIN_FENCE = 3
 
 Kinds = Mapping[str, Sequence[str]]
 """Phrases by `at_start`, `at_end`, `inside`, `counted`, in lower case."""
@@ -20,10 +21,15 @@ def correct_plain(text: str, kinds: Kinds, max_upper_frac: float, max_words: int
     """The corrected text, and the counts of `lines_refinedweb.COUNTS` by name."""
     counts = dict.fromkeys(COUNTS, 0)
     out: list[str] = []
+    fence = 0
     for raw, whole in raw_lines(text):
         line = stripped(raw)
         words = count_words(line)
         counts["words"] += words
+        before, fence = fence, _fence_after(line, fence)
+        if before or fence:
+            out.append(whole)
+            continue
         reason = _reason(line, kinds, max_upper_frac, words)
         if not words or _MEDIUM in raw:
             out.append(whole)
@@ -39,6 +45,14 @@ def correct_plain(text: str, kinds: Kinds, max_upper_frac: float, max_words: int
             counts["navigation"] += len(whole) - len(written)
             out.append(written)
     return "".join(out), counts
+
+
+def _fence_after(line: str, fence: int) -> int:
+    rest = line.lstrip("`")
+    ticks = len(line) - len(rest)
+    if fence:
+        return 0 if not rest and ticks >= fence else fence
+    return ticks if ticks >= _MIN_FENCE and "`" not in rest else 0
 
 
 def _reason(line: str, kinds: Kinds, max_upper_frac: float, words: int) -> str:

@@ -16,7 +16,9 @@ dropped when more than `max_cut_word_frac` of its words are cut (`too_many_cut_w
 The paper gives the rules, the ten words and the 5 %; it gives one example of each phrase and no share of upper case:
 0.5 is that of DCLM's reproduction (Li et al. 2024), the lists are ours. Deliberate choices: words are those of
 `kernels.words`, so that a short line of Chinese is not one word; a line without a word ("* * *") stays, and so do blank
-lines, which hold paragraphs apart, and a line with the mark of a medium (U+FFFC).
+lines, which hold paragraphs apart, a line with the mark of a medium (U+FFFC), and code between fences of three
+backticks or more, as `extract_html` writes it (`else:`, `True` and `42` are lines there). Code without fences is cut
+like any other text: these are rules for prose from the web.
 """
 
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ PIECES = [
     "lorem ipsum", "JavaScript", "{", "Privacy Policy", "use cookies", "Mr.", "J.", "e.g.", "U.S.", "end.Next",
     "我们在河边。", '"', "”", "\ufffc", "x" * 12, "SHOUT", "3 likes", "1.2k Комментария", "12/05", "Sign in", "login",
     "Read more...", "read more", "items in cart", " | ", " > ", "- ", "Home", "All rights reserved", "版权所有",
-    "TÜM HAKLARI SAKLIDIR", "_", "2,000", "don't", "\u0301", "?", "!",
+    "TÜM HAKLARI SAKLIDIR", "_", "```", "\n```\n", "````py\n", "`", "2,000", "don't", "\u0301", "?", "!",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(
     st.one_of(st.sampled_from(SPECIAL), st.characters(exclude_categories=["Cs"])), max_size=60
@@ -96,6 +96,7 @@ def test_fineweb_equals_its_twin(texts: list[str], short_columns: int) -> None:
 
 @given(st.lists(TEXTS, max_size=4), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0, 3, 10]))
 @example(["You have 3 items in cart today\n3 items in cart\nSign in\nsign-in.\nlogins\nx Read more..."], 0.5, 10)
+@example(["```py\nelse:\n42\n```\n42\n````\n```\n42\n`````\n42\n``` a`\n42\n``\n42\n```\nHome"], 0.5, 10)
 @example(["1.2k Комментария\n3 ME GUSTA\n3  likes\n3likes\n3 likes."], 1.0, 10)
 @settings(max_examples=400)
 def test_refinedweb_equals_its_twin(texts: list[str], upper: float, words: int) -> None:

@@ -96,6 +96,19 @@ def test_what_stays_is_untouched() -> None:
     assert run(text) == (text, {}, "")
 
 
+@pytest.mark.parametrize(("fence", "close"), [("```", "```"), ("```python", "```"), ("  ````", "````  "), ("```", "")])
+def test_code_between_fences_stays(fence: str, close: str) -> None:
+    text = f"{SENTENCE * 9}{fence}\ntry:\n    42\nelse:\n    True\n{close}\n"
+    assert run(text) == (text, {}, "")
+    after, cuts, _ = run(f"{text}Home\n{SENTENCE}")
+    assert (after, cuts) == ((text + SENTENCE, {"one_word": 5}) if close else (f"{text}Home\n{SENTENCE}", {}))
+
+
+def test_what_is_no_fence() -> None:
+    text = f"{SENTENCE * 9}```x``` y z\n``\n"
+    assert run(f"{text}42\n")[0] == text
+
+
 def test_lines_with_media_stay() -> None:
     text = "\ufffc\nFIGURE \ufffc\n" + SENTENCE * 5
     assert run(text) == (text, {}, "")
