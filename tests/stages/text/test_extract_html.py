@@ -1,21 +1,24 @@
 """HTML extraction: what is taken for HTML, what is kept and cut, and what a hostile page costs."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gristmill.manifests.child import ChildFailure, ChildLimits, FailureKind, KillableChild
 from gristmill.manifests.errors import UsageError
-from gristmill.manifests.schema import MEDIUM_CHAR, document_batch
+from gristmill.manifests.schema import MEDIUM_CHAR, REPLACEMENT_CHAR, document_batch
 from gristmill.stages.chain import run_chain
 from gristmill.stages.protocol import Mapped, Mapper
-from gristmill.stages.text import extract_html, html_child
+from gristmill.stages.text import extract_html, html_blocks, html_child
 from gristmill.stages.text.extract_html import CHILD_TARGET, ExtractHtml, looks_like_html
+from gristmill.stages.text.html_answer import checked_answer, packed_request
 
 PAGE = """<!DOCTYPE html><html><head><title>Title</title><script>var hidden = 1;</script></head><body>
 <nav><a href="/">menu entry</a></nav><main><h1>The mill</h1><p>The miller grinds &lt;corn&gt; &amp; wheat.</p>
@@ -41,7 +44,9 @@ def test_main_content_with_code_stays() -> None:
     assert "The miller grinds <corn> & wheat." in text
     assert "def grind(corn):\n    return flour" in text
     assert not any(word in text for word in ("menu entry", "hidden", "imprint", "<p>"))
-    assert mapped.cut_chars["markup"].tolist() == [len(PAGE) - len(text)]
+    marks = len("# ") + len("```\n") + len("\n```")
+    assert mapped.cut_chars["marks"].tolist() == [-marks]
+    assert mapped.cut_chars["markup"].tolist() == [len(PAGE) - len(text) + marks]
 
 
 @pytest.mark.parametrize(
@@ -132,11 +137,11 @@ def test_a_slow_page_is_quarantined_alone() -> None:
 
 def test_memory_of_the_child_is_bounded() -> None:
     with KillableChild(CHILD_TARGET, limits=ChildLimits(20, 64 << 20)) as child:
-        answers = child.call_many([b"<p>a</p>", b"<p>x" * 8_000_000, b"<p>b</p>"])
-    assert answers[0] == b"a"
+        pages = [b"<p>a</p>", b"<p>x" * 8_000_000, b"<p>b</p>"]
+        answers = child.call_many([packed_request(page, "", True) for page in pages])
+    assert [checked_answer(a).text for a in answers if isinstance(a, bytes)] == ["a", "b"]
     assert isinstance(answers[1], ChildFailure)
     assert answers[1].kind in ("memory", "died")
-    assert answers[2] == b"b"
 
 
 TAGS = st.sampled_from(
@@ -153,11 +158,10 @@ def test_books_balance_on_any_slice(texts: list[str | None], data: st.DataObject
     parts = [run_chain([ExtractHtml()], part) for part in (batch.slice(0, cut), batch.slice(cut))]
     assert whole.kept.column("text").to_pylist() == [t for p in parts for t in p.kept.column("text").to_pylist()]
     (step,) = whole.steps
-    cut_chars = step.cut_chars.get("markup", 0)
-    assert (step.chars_in == step.chars_out + cut_chars).all()
-    assert not pc.any(pc.match_substring(whole.kept.column("text"), MEDIUM_CHAR)).as_py() or any(
-        MEDIUM_CHAR in (t or "") for t in texts
-    )
+    assert (step.chars_in == step.chars_out + sum(step.cut_chars.values())).all()
+    assert all(chars <= 0 for chars in step.cut_chars.get("marks", np.zeros(1)))
+    pages = [text for text in whole.kept.column("text").to_pylist() if MEDIUM_CHAR in (text or "")]
+    assert all(text in texts for text in pages)
 
 
 def test_real_pages(shared_data: Path) -> None:
@@ -172,11 +176,20 @@ def test_child_and_stage_agree_on_one_process() -> None:
     assert html_child.extract(PAGE.encode()).decode() == _text(ExtractHtml().transform(_batch([PAGE])))[0]
 
 
+def test_child_knows_the_reserved_characters() -> None:
+    assert (html_blocks.MEDIUM_CHAR, html_blocks.REPLACEMENT_CHAR) == (MEDIUM_CHAR, REPLACEMENT_CHAR)
+
+
+def test_child_imports_little() -> None:
+    code = "import sys, gristmill.stages.text.html_child; sys.exit(any(m in sys.modules for m in ('pyarrow', 'numpy')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_is_a_mapper() -> None:
     assert isinstance(ExtractHtml(), Mapper)
 
 
-@pytest.mark.parametrize("params", [{"max_html_bytes": 0}, {"max_seconds": 0.0}])
-def test_wrong_parameters_are_refused(params: dict[str, float]) -> None:
+@pytest.mark.parametrize("params", [{"max_html_bytes": 0}, {"max_seconds": 0.0}, {"images": "some"}])
+def test_wrong_parameters_are_refused(params: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         ExtractHtml(**params)  # pyright: ignore[reportArgumentType]
