@@ -25,6 +25,7 @@ _TAB, _LF, _CR, _SPACE_BYTE = 0x09, 0x0A, 0x0D, 0x20
 _COMMA, _STOP, _APOSTROPHE, _QUOTE = 0x2C, 0x2E, 0x27, 0x2019
 _MALFORMED = 0xDC00
 _LAST_POINT = 0x10FFFF
+_TICK, _MIN_FENCE = 0x60, 3
 
 
 @helper
@@ -188,3 +189,19 @@ def copied(data: Any, start: int, end: int, out: Any, at: int) -> int:
     for i in range(start, end):
         out[at + i - start] = data[i]
     return at + end - start
+
+
+@helper
+def fence_after(data: Any, start: int, stop: int, fence: int, flags: Any) -> int:
+    """The backticks of the fence that is open behind a line, 0 for none; `fence` are those of the one before it."""
+    first, last = trimmed(data, start, stop, flags)
+    at = first
+    while at < last and data[at] == _TICK:
+        at += 1
+    ticks = at - first
+    if fence > 0 or ticks < _MIN_FENCE:
+        return 0 if fence > 0 and at == last and ticks >= fence else fence
+    more = False
+    for i in range(at, last):
+        more = more or data[i] == _TICK
+    return 0 if more else ticks

@@ -21,6 +21,7 @@ from gristmill.stages.kernels.lines import (
     copied,
     count_chars,
     count_chunks,
+    fence_after,
     holds_medium,
     last_point,
     longest_chunk,
@@ -66,7 +67,8 @@ _STOP, _OPEN, _CLOSE, _ZERO, _NINE, _LF, _SPACE = 0x2E, 0x5B, 0x5D, 0x30, 0x39, 
 
 @dataclass(frozen=True)
 class C4Limits:
-    """What the kernel is told; -1 turns a limit off. `on` has the bits LOREM ... CITATIONS of the rules that are on."""
+    """What the kernel is told; -1 turns a limit off. `keep_code`: lines of code between fences
+    stay as they are. `on` has the bits LOREM ... CITATIONS of the rules that are on."""
 
     max_word_chars: int
     min_line_words: int
@@ -74,6 +76,7 @@ class C4Limits:
     on: int
     terminal: bool
     by_sentence: bool
+    keep_code: bool = False
 
 
 @helper
@@ -187,6 +190,16 @@ def _add_line(data: Any, line: Any, out: Any, at: int, tables: Any, limits: Any,
 
 
 @helper
+def _add_code(data: Any, start: int, stop: int, out: Any, at: int, counts: Any) -> int:
+    """Write a line of fenced code as it stands; it is kept, and no sentence."""
+    if counts[_KEPT] > 0:
+        out[at] = _LF
+        at += 1
+    counts[_KEPT] += 1
+    return copied(data, start, stop, out, at)
+
+
+@helper
 def _without_outer_line_ends(out: Any, start: int, end: int) -> int:
     """Lines that are kept blank do not stand at either side."""
     while end > start and out[end - 1] == _LF:
@@ -207,13 +220,19 @@ def _clean(data: Any, offsets: Any, tables: Any, limits: Any, out: Any, out_offs
         at, end = offsets[row], offsets[row + 1]
         first = out_offsets[row]
         written = first
+        fence = 0
         while at < end and counts[row, DROPPED_FOR] == 0:
             if limits[5] != 0:
                 behind = next_sentence(data, at, end, flags, ends)
                 stop = behind
             else:
                 stop, behind = next_line(data, at, end)
-            written = _add_line(data, (at, stop, behind), out, written, tables, limits, counts[row])
+            before = fence
+            fence = fence_after(data, at, stop, fence, flags) if limits[6] != 0 else 0
+            if before > 0 or fence > 0:
+                written = _add_code(data, at, stop, out, written, counts[row])
+            else:
+                written = _add_line(data, (at, stop, behind), out, written, tables, limits, counts[row])
             at = behind
         if counts[row, DROPPED_FOR] != 0:
             written = first
@@ -237,7 +256,7 @@ def clean(data: Bytes, offsets: Offsets, limits: C4Limits) -> tuple[Bytes, Offse
     counts = np.zeros((rows, len(COUNTS)), dtype=np.int64)
     known = _phrases()
     told = [limits.max_word_chars, limits.min_line_words, limits.min_paragraph_chars, limits.on]
-    told += [int(limits.terminal), int(limits.by_sentence)]
+    told += [int(limits.terminal), int(limits.by_sentence), int(limits.keep_code and not limits.by_sentence)]
     tables = char_flags(), end_classes(), known.classes, known.moves, known.kinds
     _clean(data, offsets, tables, np.array(told, dtype=np.int64), out, out_offsets, counts)
     return out[: out_offsets[-1]], out_offsets, counts

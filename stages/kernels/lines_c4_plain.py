@@ -61,7 +61,15 @@ def clean_plain(text: str, limits: C4Limits, dialect: Dialect = FAST) -> tuple[s
     counts = dict.fromkeys(COUNTS, 0)
     kept: list[str] = []
     pieces = [(p, p) for p in dialect.by_sentence(text)] if limits.by_sentence else dialect.lines(text)
+    fence = 0
     for raw, whole in pieces:
+        before = fence
+        if limits.keep_code and not limits.by_sentence:
+            fence = lines_plain.fence_after(lines_plain.stripped(raw), fence)
+        if before or fence:
+            counts["kept_lines"] += 1
+            kept.append(raw)
+            continue
         if _MEDIUM in raw:
             line, reason = raw, ""
         else:

@@ -8,6 +8,8 @@ from gristmill.stages.kernels.lines_chars import CLOSER, TERMINAL, end_classes
 from gristmill.stages.kernels.lines_sentences import ABBREVIATIONS
 from gristmill.stages.kernels.words_plain import flags_of, tokens
 
+_MIN_FENCE = 3
+
 
 def raw_lines(text: str) -> list[tuple[str, str]]:
     """Each line without its end, and with it."""
@@ -108,3 +110,12 @@ def count_lines(text: str, short_columns: int) -> dict[str, int]:
         "line_chars": sum(raw.rindex(line) + len(line) for raw, line in pairs),
         "line_ends": sum(len(whole) > len(raw) for raw, whole in raw_lines(text)),
     }
+
+
+def fence_after(line: str, fence: int) -> int:
+    """The backticks of the fence that is open behind a line, 0 for none; `fence` are those of the one before it."""
+    rest = line.lstrip("`")
+    ticks = len(line) - len(rest)
+    if fence:
+        return 0 if not rest and ticks >= fence else fence
+    return ticks if ticks >= _MIN_FENCE and "`" not in rest else 0

@@ -19,6 +19,7 @@ from gristmill.stages.kernels.lines import (
     copied,
     count_chars,
     count_words,
+    fence_after,
     holds_medium,
     last_point,
     next_line,
@@ -39,7 +40,7 @@ _MAX_COUNTER_BYTES = 64
 _NUMBER_MARKS = tuple(map(ord, ".,:/-"))
 _DIGIT_MARKS = tuple(map(ord, ".,"))
 _THOUSANDS = tuple(map(ord, "kKmM"))
-_LOW_LINE, _TICK, _MIN_FENCE = 0x5F, 0x60, 3
+_LOW_LINE = 0x5F
 
 
 @helper
@@ -180,22 +181,6 @@ def _correct_line(data: Any, line: Any, out: Any, to: int, tables: Any, limits: 
     return _edited(data, (at, inner, last, behind), words, out, to, tables, counts)
 
 
-@helper
-def _fence_after(data: Any, start: int, stop: int, fence: int, flags: Any) -> int:
-    """The backticks of the fence that is open behind a line, 0 for none; `fence` are those of the one before it."""
-    first, last = trimmed(data, start, stop, flags)
-    at = first
-    while at < last and data[at] == _TICK:
-        at += 1
-    ticks = at - first
-    if fence > 0 or ticks < _MIN_FENCE:
-        return 0 if fence > 0 and at == last and ticks >= fence else fence
-    more = False
-    for i in range(at, last):
-        more = more or data[i] == _TICK
-    return 0 if more else ticks
-
-
 _TABLES = types.Tuple([BYTES, BYTES, TABLE, TABLE, TABLE])
 
 
@@ -208,7 +193,7 @@ def _correct(data: Any, offsets: Any, tables: Any, limits: Any, out: Any, out_of
         fence = 0
         while at < end:
             stop, behind = next_line(data, at, end)
-            before, fence = fence, _fence_after(data, at, stop, fence, flags)
+            before, fence = fence, fence_after(data, at, stop, fence, flags)
             if before > 0 or fence > 0:
                 counts[row, _WORDS] += count_words(data, at, stop, flags, _MANY)
                 to = copied(data, at, behind, out, to)

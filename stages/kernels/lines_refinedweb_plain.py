@@ -4,14 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gristmill.stages.kernels.char_table import ALPHA, ATTACHED, UPPER, WORD
-from gristmill.stages.kernels.lines_plain import count_words, is_space, last_char, raw_lines, stripped
+from gristmill.stages.kernels.lines_plain import count_words, fence_after, is_space, last_char, raw_lines, stripped
 from gristmill.stages.kernels.lines_refinedweb import COUNTS
 from gristmill.stages.kernels.words_plain import flags_of
 
 _NUMBER = re.compile(r"[0-9][0-9.,]*[kKmM]? +")
 _MAX_COUNTER_BYTES = 64
 _MEDIUM = "\ufffc"
-_MIN_FENCE = 3
 
 Kinds = Mapping[str, Sequence[str]]
 """Phrases by `at_start`, `at_end`, `inside`, `counted`, in lower case."""
@@ -26,7 +25,7 @@ def correct_plain(text: str, kinds: Kinds, max_upper_frac: float, max_words: int
         line = stripped(raw)
         words = count_words(line)
         counts["words"] += words
-        before, fence = fence, _fence_after(line, fence)
+        before, fence = fence, fence_after(line, fence)
         if before or fence:
             out.append(whole)
             continue
@@ -45,14 +44,6 @@ def correct_plain(text: str, kinds: Kinds, max_upper_frac: float, max_words: int
             counts["navigation"] += len(whole) - len(written)
             out.append(written)
     return "".join(out), counts
-
-
-def _fence_after(line: str, fence: int) -> int:
-    rest = line.lstrip("`")
-    ticks = len(line) - len(rest)
-    if fence:
-        return 0 if not rest and ticks >= fence else fence
-    return ticks if ticks >= _MIN_FENCE and "`" not in rest else 0
 
 
 def _reason(line: str, kinds: Kinds, max_upper_frac: float, words: int) -> str:

@@ -25,9 +25,12 @@ Reasons bear datatrove's names and their order is its. Deliberate differences fr
   white space that a citation leaves behind at the end of a line does not hide its full stop;
 * phrases are found in any case of ASCII letters; a citation's digits are ASCII;
 * `keep_fraction` of the pages with bad words is drawn by content and `seed`, not from a stream of each worker (M27);
-* a line with the mark of a medium (U+FFFC) stays whole.
+* a line with the mark of a medium (U+FFFC) stays whole;
+* code between fences of three backticks or more, as `extract_html` writes it, stays as it is, indentation, brackets and
+  all, unless `keep_code` is false: line rules made for prose leave nothing of a listing but its comments.
 
-None of these but the last two holds for `words: compat`, which cuts and counts as datatrove does (`compat.c4`).
+None of these but `keep_fraction` and the medium holds for `words: compat`, which cuts and counts as datatrove does
+(`compat.c4`).
 """
 
 from collections.abc import Mapping
@@ -75,7 +78,7 @@ class C4:
     """Cut lines that are no sentences; drop pages with too few sentences left, placeholders or code (C4)."""
 
     name: ClassVar[str] = "c4"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     split_paragraph: bool = param(True, "judge lines; false: sentences, which are then parted by a space")
     remove_citations: bool = param(True, "cut [12], [edit], [citation needed]")
@@ -94,6 +97,7 @@ class C4:
     default_lang: str = param("en", "the language of a text that has none, for bad_words")
     keep_fraction: float = param(0.0, "share of the texts with bad words that is kept, by content and seed")
     seed: int = param(0, "of that draw")
+    keep_code: bool = param(True, "keep code between fences as it stands, as no sentences; not in words: compat")
     words: Literal["fast", "compat"] = param("fast", WORDS_DOC)
 
     def __post_init__(self) -> None:
@@ -169,6 +173,7 @@ class C4:
             on,
             self.filter_no_terminal_punct,
             not self.split_paragraph,
+            self.keep_code and self.words == "fast",
         )
 
     def _verdicts(self, count: Mapping[str, Ints]) -> list[RowVerdict]:

@@ -70,6 +70,7 @@ LIMITS = st.builds(
     st.sampled_from([31, 0, 16, 15, 21]),
     st.booleans(),
     st.booleans(),
+    st.booleans(),
 )
 
 
@@ -77,6 +78,8 @@ LIMITS = st.builds(
 @example(["A b c. [12]\r\n[edit] A b c.\nx [1] y"], C4Limits(1000, 3, 200, 31, True, False))
 @example(["一。二。three.Four! five"], C4Limits(-1, -1, 0, 0, False, True))
 @example(["\n\n [1] \n\ufffc\n"], C4Limits(-1, -1, 0, 31, False, False))
+@example(["One two three.\n```py\n  {x}\n\n```\nOne two three."], C4Limits(1000, 3, 200, 31, True, False, True))
+@example(["````\n```\n a { b\n````\n{"], C4Limits(1000, 3, 200, 31, True, False, True))
 @settings(max_examples=400)
 def test_c4_equals_its_twin(texts: list[str], limits: C4Limits) -> None:
     data, offsets, counts = lines_c4.clean(*buffers(texts), limits)

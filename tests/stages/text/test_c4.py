@@ -268,3 +268,15 @@ def test_every_reason_is_documented() -> None:
     known = {r.reason for r in C4().reasons()}
     assert set(COUNTS[4:]) <= known
     assert all(r.doc for r in C4().reasons())
+
+
+def test_code_between_fences_stays_as_it_is() -> None:
+    prose = "The mill grinds the corn of the village.\n" * 5
+    listing = "```python\ndef f(x):\n    return {x}  # a set of one.\n\n```"
+    assert kept(f"{prose}\n{listing}\n\nNo sentence here\n") == f"{prose}{listing}"
+    assert reason(f"{prose}{listing}", keep_code=False) == "curly_bracket"
+    assert reason(listing) == "too_few_sentences"
+
+
+def test_a_curly_bracket_outside_of_code_still_counts() -> None:
+    assert reason("The mill grinds.\n```\n{}\n```\nA rose { is a rose.") == "curly_bracket"
