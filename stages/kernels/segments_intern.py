@@ -21,7 +21,7 @@ from gristmill.stages.kernels.jit import helper, inner
 assert sys.byteorder == "little"
 
 _FIRST_SLOTS = 64
-_WORD_BYTES = 8
+WORD_BYTES = 8
 _intrinsic: Any = intrinsic  # a caller gives one argument less than the function has
 _SIZE, _ENTRIES = range(2)
 _KEY = np.frombuffer(os.urandom(8), np.uint64) | np.uint64(1)
@@ -127,18 +127,18 @@ def _load(_typing: Any, data: Any, at: Any) -> Any:
 @inner
 def word_at(data: Any, at: int, size: int) -> Any:
     """The bytes from `at` on, at most 8 of `size`, as a number."""
-    if at + _WORD_BYTES <= len(data):
+    if at + WORD_BYTES <= len(data):
         word = _load(data, at)
-        return word if size >= _WORD_BYTES else word & ((np.uint64(1) << np.uint64(8 * size)) - np.uint64(1))
+        return word if size >= WORD_BYTES else word & ((np.uint64(1) << np.uint64(8 * size)) - np.uint64(1))
     word = np.uint64(0)
-    for i in range(min(size, _WORD_BYTES)):
+    for i in range(min(size, WORD_BYTES)):
         word |= np.uint64(data[at + i]) << np.uint64(8 * i)
     return word
 
 
 @inner
 def _same_bytes(data: Any, one: int, other: int, size: int) -> bool:
-    for i in range(0, size, _WORD_BYTES):
+    for i in range(0, size, WORD_BYTES):
         if word_at(data, one + i, size - i) != word_at(data, other + i, size - i):
             return False
     return True
@@ -150,7 +150,7 @@ def intern_bytes(data: Any, base: int, start: int, size: int, table: Any) -> Any
     which they are then."""
     key = table.key[0]
     value = np.uint64(size)
-    for i in range(0, size, _WORD_BYTES):
+    for i in range(0, size, WORD_BYTES):
         value = _mixed(value ^ word_at(data, start + i, size - i), key)
     tag = np.uint32(value >> np.uint64(32))
     mask = table.state[_SIZE] - 1

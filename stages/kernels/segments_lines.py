@@ -13,7 +13,7 @@ import numpy.typing as npt
 from numba import types
 
 from gristmill.stages.kernels.buffers import Bytes, Offsets
-from gristmill.stages.kernels.char_table import BREAK, SPACE, char_flags
+from gristmill.stages.kernels.char_table import char_flags
 from gristmill.stages.kernels.jit import BYTES, COUNTS_OUT, OFFSETS, helper, inner, kernel
 from gristmill.stages.kernels.segments import REPEAT_COLUMNS
 from gristmill.stages.kernels.segments_intern import (
@@ -25,13 +25,12 @@ from gristmill.stages.kernels.segments_intern import (
     intern_values,
     interned,
 )
-from gristmill.stages.kernels.words import decode
+from gristmill.stages.kernels.words import next_break, strip_end
 
 Ints = npt.NDArray[np.int64]
 Ints32 = npt.NDArray[np.int32]
 
 (_LINES, _DUP_LINES, _DUP_LINE_CHARS, _PARAS, _DUP_PARAS, _DUP_PARA_CHARS) = range(len(REPEAT_COLUMNS))
-_CR, _LF = 0x0D, 0x0A
 _ROWS_OUT = types.Array(types.int64, 1, "C")
 _LINE_BYTES_LOG2 = 6
 _COUNT_ABOVE_BYTES = 1 << 20
@@ -41,19 +40,9 @@ _COUNT_ABOVE_BYTES = 1 << 20
 def _next_line(data: Bytes, at: int, end: int, flags: Bytes) -> tuple[int, int, int]:
     """The line at `at`: the byte behind its end, that behind what is not white space in it, its characters up to there;
     a blank line has none."""
-    last, chars, spaces = at, 0, 0
-    while at < end:
-        char, at = decode(data, at, end)
-        flag = np.int64(flags[char])
-        if flag & BREAK:
-            if char == _CR and at < end and data[at] == _LF:
-                at += 1
-            break
-        spaces += 1
-        if flag & SPACE == 0:
-            chars += spaces
-            spaces, last = 0, at
-    return at, last, chars
+    stop, behind, chars, _, _, _ = next_break(data, at, end, flags)
+    last, spaces = strip_end(data, at, stop, flags)
+    return behind, last, chars - spaces
 
 
 @kernel(types.void(BYTES, OFFSETS, BYTES, _ROWS_OUT))

@@ -26,7 +26,7 @@ from gristmill.stages.kernels.segments_intern import (
     intern_bytes,
     interned,
 )
-from gristmill.stages.kernels.words import NOTHING, RUN, SOLO_LETTER, next_token
+from gristmill.stages.kernels.words import NOTHING, RUN, SOLO_LETTER, SYMBOL, next_token
 
 _DISTINCT_BYTES_LOG2 = 4
 """A text of a few pages has a distinct token in some 16 bytes."""
@@ -54,98 +54,71 @@ _SPAN = types.Array(types.int32, 2, "C")
 (_START, _SIZE, _CHARS) = range(3)
 """Columns of the spans of a row: the byte where a token starts, counted from the row's, its bytes and characters."""
 
-(_COUNT, _FROM, _TO, _LENGTH, _IN_RUN, _SYMBOLS, _SYMBOL_CHARS, _STICKY_TO, _STICKY_CHARS, _FIELDS) = range(10)
-"""What is known on the way: spans so far; the word that is open: its bytes, its characters (0: none is), whether its
-last part is a run; the symbols right behind it: how many, and their characters; the same up to the last sticky one."""
-
 
 @inner
-def _add_span(start: int, end: int, chars: int, spans: Any, state: Any) -> None:
-    count = state[_COUNT]
-    spans[count, _START], spans[count, _SIZE], spans[count, _CHARS] = start, end - start, chars
-    state[_COUNT] = count + 1
+def _add_span(spans: Any, count: int, start: int, size: int, chars: int) -> int:
+    spans[count, _START], spans[count, _SIZE], spans[count, _CHARS] = start, size, chars
+    return count + 1
 
 
 @helper
-def _close_with_symbols(data: Bytes, base: int, at: int, flags: Bytes, spans: Any, state: Any) -> None:
-    """The word that is open ends, and the symbols behind it, up to the byte `at`, stand alone but for the sticky."""
-    place = state[_TO]
-    if state[_STICKY_TO] > 0:
-        place = state[_STICKY_TO]
-        state[_LENGTH] += state[_STICKY_CHARS]
-    _add_span(state[_FROM] - base, place - base, state[_LENGTH], spans, state)
-    while place < at:
-        kind, first, place, chars, _, _, _ = next_token(data, place, at, flags, False)
+def _add_symbols(data: Bytes, base: int, at: int, end: int, flags: Bytes, spans: Any, count: int) -> int:
+    """The symbols from `at` to `end` as spans of their own."""
+    while at < end:
+        kind, first, at, chars, _, _, _ = next_token(data, at, end, flags, False)
         if kind != NOTHING:
-            _add_span(first - base, place - base, chars, spans, state)
-    state[_LENGTH:] = 0
-
-
-@inner
-def _close(data: Bytes, base: int, at: int, flags: Bytes, spans: Any, state: Any) -> None:
-    if state[_SYMBOLS] > 0:
-        _close_with_symbols(data, base, at, flags, spans, state)
-    elif state[_LENGTH] > 0:
-        _add_span(state[_FROM] - base, state[_TO] - base, state[_LENGTH], spans, state)
-        state[_LENGTH] = 0
-
-
-@inner
-def _add_symbol(start: int, end: int, chars: int, point: int, state: Any) -> bool:
-    """Whether a symbol goes with the word that is open, or opens one."""
-    sticky = point in _STICKY
-    if state[_LENGTH] > 0:
-        state[_SYMBOLS] += 1
-        state[_SYMBOL_CHARS] += chars
-        if sticky:
-            state[_STICKY_TO], state[_STICKY_CHARS] = end, state[_SYMBOL_CHARS]
-    elif sticky:
-        state[_FROM], state[_TO], state[_LENGTH], state[_IN_RUN] = start, end, chars, 0
-    else:
-        return False
-    return True
-
-
-@inner
-def _add_run(start: int, end: int, chars: int, state: Any) -> None:
-    if state[_LENGTH] == 0:
-        state[_FROM] = start
-    state[_TO], state[_IN_RUN] = end, 1
-    state[_LENGTH] += state[_SYMBOL_CHARS] + chars
-    state[_SYMBOLS:] = 0
+            count = _add_span(spans, count, first - base, at - first, chars)
+    return count
 
 
 @helper
-def _cut(data: Bytes, start: int, end: int, flags: Bytes, spans: Any, state: Any) -> int:
+def _cut(data: Bytes, start: int, end: int, flags: Bytes, spans: Any) -> int:
     """The spans of a row's tokens; how many there are."""
-    state[:] = 0
-    at, joined, symbol = start, False, 0
+    # Plain variables, for speed. The word that is open (`chars` 0: none is) runs from `opened` to `stop`, and its last
+    # part may be a run. Symbols behind it wait for what comes; `symbol` is the last one, `sticky_stop` and
+    # `sticky_chars` reach up to the last sticky one (0: none).
+    opened, stop, chars, ends_in_run = 0, 0, 0, False
+    symbols, symbol_chars, sticky_stop, sticky_chars, symbol = 0, 0, 0, 0, 0
+    at, joined, count = start, False, 0
     while True:
         before = at
-        kind, first, at, chars, detail, _, joined = next_token(data, at, end, flags, joined)
-        if first > before or kind in (NOTHING, SOLO_LETTER):
-            _close(data, start, before, flags, spans, state)
+        kind, first, at, size, detail, _, joined = next_token(data, at, end, flags, joined)
+        ends = first > before or kind in (NOTHING, SOLO_LETTER)
+        if kind == RUN and not ends and ends_in_run:
+            ends = symbols == 0 or (symbols == 1 and symbol in _SEPARATORS)
+            # What parts two words does not stick to the first.
+            sticky_stop = 0 if ends else sticky_stop
+        if ends and chars > 0:
+            if sticky_stop > 0:
+                stop, chars = sticky_stop, chars + sticky_chars
+            count = _add_span(spans, count, opened - start, stop - opened, chars)
+            if symbols == 1 and sticky_stop == 0:
+                count = _add_span(spans, count, stop - start, before - stop, symbol_chars)
+            elif symbols > 0:
+                count = _add_symbols(data, start, stop, before, flags, spans, count)
+            chars, ends_in_run, symbols, symbol_chars, sticky_stop = 0, False, 0, 0, 0
         if kind == NOTHING:
-            return state[_COUNT]
+            return count
         if kind == RUN:
-            parted = state[_SYMBOLS] == 0 or (state[_SYMBOLS] == 1 and symbol in _SEPARATORS)
-            if parted and state[_LENGTH] > 0 and state[_IN_RUN]:
-                # What parts two words does not stick to the first.
-                state[_STICKY_TO] = 0
-                _close(data, start, first, flags, spans, state)
-            _add_run(first, at, chars, state)
-        elif kind == SOLO_LETTER or not _add_symbol(first, at, chars, detail, state):
-            _add_span(first - start, at - start, chars, spans, state)
-        symbol = detail
+            opened = opened if chars > 0 else first
+            stop, chars, ends_in_run = at, chars + symbol_chars + size, True
+            symbols, symbol_chars, sticky_stop = 0, 0, 0
+        elif kind == SYMBOL and chars > 0:
+            symbols, symbol_chars, symbol = symbols + 1, symbol_chars + size, detail
+            if detail in _STICKY:
+                sticky_stop, sticky_chars = at, symbol_chars
+        elif kind == SYMBOL and detail in _STICKY:
+            opened, stop, chars = first, at, size
+        else:
+            count = _add_span(spans, count, first - start, at - first, size)
 
 
 @kernel(types.void(BYTES, OFFSETS, OFFSETS, BYTES, INTERNED, _SPAN, _OUT))
 def _tokenize(data: Any, starts: Any, ends: Any, flags: Any, table: Any, spans: Any, out: Any) -> None:
-    state = np.zeros(_FIELDS, np.int64)
     token, words = 0, 0
     for row in range(len(starts)):
         base = starts[row]
-        found = _cut(data, base, ends[row], flags, spans, state)
+        found = _cut(data, base, ends[row], flags, spans)
         clear(table, (ends[row] - base) >> _DISTINCT_BYTES_LOG2)
         behind = 0
         for i in range(found):

@@ -36,7 +36,7 @@ from gristmill.stages.kernels.char_table import (
     char_flags,
 )
 from gristmill.stages.kernels.jit import BITS_OUT, BYTES, COUNTS_OUT, KEYS, OFFSETS, SMALL, helper, inner, kernel
-from gristmill.stages.kernels.segments_intern import word_at
+from gristmill.stages.kernels.segments_intern import WORD_BYTES, word_at
 from gristmill.stages.kernels.stop_table import HASH_FACTOR, HASH_SHIFT, MAX_WORD_BYTES, SLOTS, StopTable
 
 COUNTS = (
@@ -72,7 +72,15 @@ _signed = cast(Callable[[Any], int], np.int64)
 NOTHING, RUN, SOLO_LETTER, SYMBOL = range(4)
 HASH, _APOSTROPHE, _COMMA, _HYPHEN, _STOP, _CR, _LF = 0x23, 0x27, 0x2C, 0x2D, 0x2E, 0x0D, 0x0A
 _QUOTE, _BULLET, _ELLIPSIS = 0x2019, 0x2022, 0x2026
+_ELLIPSIS_BYTES = (0xE2, 0x80, 0xA6)
 _MALFORMED = 0xDC00
+_MAX_SIZE = 4
+
+# Eight bytes at once: a byte below 0x80 plus 0x80 - X has its top bit where it is X or more.
+_ONES = 0x0101010101010101
+_SPACES, _TOP_BITS = 0x20 * _ONES, 0x80 * _ONES
+_FROM_A, _ABOVE_Z = (0x80 - 0x61) * _ONES, (0x80 - 0x7B) * _ONES
+_FROM_CAPITAL_A, _ABOVE_CAPITAL_Z = (0x80 - 0x41) * _ONES, (0x80 - 0x5B) * _ONES
 
 
 @inner
@@ -123,10 +131,8 @@ def _joins(point: int, before: int, after: int) -> bool:
 @inner
 def _lowered(key: Any) -> Any:
     """Eight bytes with the ASCII letters in lower case, all at once: bit 7 of a sum tells what is above a bound."""
-    low = key & np.uint64(0x7F7F7F7F7F7F7F7F)
-    from_a = low + np.uint64(0x3F3F3F3F3F3F3F3F)
-    above_z = low + np.uint64(0x2525252525252525)
-    capital = (from_a ^ above_z) & ~key & np.uint64(0x8080808080808080)
+    low = key & ~np.uint64(_TOP_BITS)
+    capital = ((low + np.uint64(_FROM_CAPITAL_A)) ^ (low + np.uint64(_ABOVE_CAPITAL_Z))) & ~key & np.uint64(_TOP_BITS)
     return key | (capital >> np.uint64(2))
 
 
@@ -144,46 +150,92 @@ def _mark_stop_word(data: Bytes, start: int, end: int, keys: Keys, ids: Ids, bit
         slot = (slot + 1) & (SLOTS - 1)
 
 
-@helper
-def _count_lines(data: Bytes, start: int, end: int, flags: Bytes, counts: Counts) -> None:
-    first = -1
-    stops, after_space, after_ellipsis, is_open = 0, True, False, False
+@inner
+def next_break(data: Bytes, at: int, end: int, flags: Bytes) -> tuple[int, int, int, int, int, int]:
+    """The line at `at`: where its end stands, the byte behind that, its characters, those of its end (0 to 2), letters
+    and Latin letters."""
     chars, letters, latin = 0, 0, 0
-    at = start
     while at < end:
+        word = word_at(data, at, WORD_BYTES)
+        # Eight at a time where they are ASCII without control characters: three times as fast.
+        if at + WORD_BYTES <= end and _is_printable(word):
+            found = _count_ascii_letters(word)
+            chars, letters, latin, at = chars + WORD_BYTES, letters + found, latin + found, at + WORD_BYTES
+            continue
+        here = at
         point, at = decode(data, at, end)
         flag = _signed(flags[point])
+        if flag & BREAK:
+            if point == _CR and at < end and data[at] == _LF:
+                return here, at + 1, chars, 2, letters, latin
+            return here, at, chars, 1, letters, latin
         chars += 1
         letters += flag & ALPHA != 0
         latin += flag & LATIN != 0
-        if flag & BREAK:
-            if point == _CR and at < end and data[at] == _LF:
-                chars += 1
-                at += 1
-            _close_line(first, stops >= 3 or after_ellipsis, counts)
-            first = -1
-            stops, after_space, after_ellipsis, is_open = 0, True, False, False
-        elif flag & SPACE:
-            after_space = True
-            is_open = True
-        else:
-            if first < 0:
-                first = point
-            # Full stops on either side of a space are no ellipsis.
-            stops = (1 if after_space else stops + 1) if point == _STOP else 0
-            after_ellipsis = point == _ELLIPSIS
-            after_space = False
-            is_open = True
-    if is_open:
-        _close_line(first, stops >= 3 or after_ellipsis, counts)
-    counts[_CHARS], counts[_LETTERS], counts[_LATIN] = chars, letters, latin
+    return end, end, chars, 0, letters, latin
+
+
+@inner
+def _is_printable(word: Any) -> bool:
+    """Whether eight bytes are all from 0x20 to 0x7F (Warren, Hacker's Delight, section 6-1)."""
+    return (((word - np.uint64(_SPACES)) | word) & np.uint64(_TOP_BITS)) == np.uint64(0)
+
+
+@inner
+def _count_ascii_letters(word: Any) -> int:
+    """Letters in eight bytes below 0x80: bit 7 of a sum tells what is above a bound."""
+    low = word | np.uint64(_SPACES)
+    found = ((low + np.uint64(_FROM_A)) ^ (low + np.uint64(_ABOVE_Z))) & np.uint64(_TOP_BITS)
+    return _signed(((found >> np.uint64(7)) * np.uint64(_ONES)) >> np.uint64(56))
 
 
 @helper
-def _close_line(first: int, with_ellipsis: bool, counts: Counts) -> None:
-    counts[_LINES] += 1
-    counts[_BULLET_LINES] += first in (_BULLET, _HYPHEN)
-    counts[_ELLIPSIS_LINES] += with_ellipsis
+def strip_end(data: Bytes, start: int, end: int, flags: Bytes) -> tuple[int, int]:
+    """Where the white space at the end of a line begins, and how many characters it has."""
+    chars = 0
+    while end > start:
+        at = end - 1
+        while at > start and end - at < _MAX_SIZE and data[at] & 0xC0 == 0x80:
+            at -= 1
+        point, behind = decode(data, at, end)
+        if behind != end or _signed(flags[point]) & SPACE == 0:
+            return end, chars
+        chars += 1
+        end = at
+    return end, chars
+
+
+@helper
+def _first_point(data: Bytes, at: int, end: int, flags: Bytes) -> int:
+    """The first character that is not white space, -1 without one."""
+    while at < end:
+        point, at = decode(data, at, end)
+        if _signed(flags[point]) & SPACE == 0:
+            return point
+    return -1
+
+
+@inner
+def _ends_in_ellipsis(data: Bytes, start: int, end: int) -> bool:
+    if end - start < len(_ELLIPSIS_BYTES):
+        return False
+    one, two, three = data[end - 3], data[end - 2], data[end - 1]
+    return (one == _STOP and two == _STOP and three == _STOP) or (one, two, three) == _ELLIPSIS_BYTES
+
+
+@helper
+def _count_lines(data: Bytes, start: int, end: int, flags: Bytes, counts: Counts) -> None:
+    at = start
+    while at < end:
+        line = at
+        stop, at, chars, ends, letters, latin = next_break(data, at, end, flags)
+        counts[_CHARS] += chars + ends
+        counts[_LETTERS] += letters
+        counts[_LATIN] += latin
+        counts[_LINES] += 1
+        counts[_BULLET_LINES] += _first_point(data, line, stop, flags) in (_BULLET, _HYPHEN)
+        stop, _ = strip_end(data, line, stop, flags)
+        counts[_ELLIPSIS_LINES] += _ends_in_ellipsis(data, line, stop)
 
 
 @inner

@@ -15,36 +15,35 @@ symbol. Measures, each 0 where it would divide by nothing:
 Reasons bear datatrove's names and their order is its. Deliberate differences from it:
 * "" is short, and no division fails (its `min_doc_words=None` raised on "");
 * distinct stop words are counted, in any case of ASCII letters ("the the" has one; datatrove#329);
-* stop words are asked for only where `lang` is `en` (then Gopher's eight), or is not set and most letters are
-  Latin (then the best of some 25 languages' lists counts): French and Chinese are not dropped for want of English;
+* limits and stop words are those of the row's profile (`language_profiles`: by `lang`, else by the text): French and
+  Chinese are not dropped for want of English. English and rows without a profile have the stage's own limits. Where
+  neither `lang` nor the text tells a language and most letters are Latin, the list of most hits counts;
 * one letter of Han, kana, Thai and the like is a word, and then says nothing of word length: Chinese is not short;
 * letters are asked of words alone. Where marks of punctuation count as words, too, prose with some dialogue falls
   under the limit: so did 551 of 968 pages of manuals, of which 5 remain;
 * a sequence of dots is one ellipsis and one token, so that each ratio stays in [0, 1];
 * the upper limit on words is off: long documents are what long contexts are trained on. Set `max_doc_words`
   to 100000 for Gopher's.
+
+None of these but the last holds for `words: compat`, which decides as datatrove does (`compat.measures`).
 """
 
-import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gristmill.manifests.errors import UsageError
-from gristmill.stages.kernels.buffers import text_buffers
-from gristmill.stages.kernels.stop_table import StopTable, stop_table
+from gristmill.stages.kernels.segments import WordCounts, word_counts
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Direction, Floats, Rule
-from gristmill.stages.text.stop_words import ENGLISH, LATIN_SCRIPT
+from gristmill.stages.text.compat.profile import WORDS_DOC, check_words
+from gristmill.stages.text.language_profiles import by_profile, code_of, profile_of, stop_words
+from gristmill.stages.text.stop_words import LATIN_SCRIPT
 
 _SOURCE = "Rae et al. 2021, Gopher, section A.1.1"
-
-Mask = npt.NDArray[np.bool_]
 
 _RULES: tuple[tuple[str, str, Direction, str], ...] = (
     ("min_doc_words", "words", "below", "gopher_short_doc"),
@@ -66,7 +65,7 @@ class GopherQuality:
     """Gopher's quality rules: length, word length, symbols, bullets, ellipses, letters, stop words."""
 
     name: ClassVar[str] = "gopher_quality"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     min_doc_words: int | None = param(50, "drop a text of fewer words; null turns a rule off")
     max_doc_words: int | None = param(None, "drop a text of more words; Gopher has 100000, off by default")
@@ -76,9 +75,12 @@ class GopherQuality:
     max_bullet_lines_ratio: float | None = param(0.9, "lines that begin with a bullet, of all lines")
     max_ellipsis_lines_ratio: float | None = param(0.3, "lines that end with an ellipsis, of all lines")
     min_alpha_words_ratio: float | None = param(0.8, "words with a letter, of all words")
-    min_stop_words: int | None = param(2, "distinct stop words")
+    min_stop_words: int | None = param(2, "distinct stop words of the row's language, where it has a list")
+    by_language: bool = param(True, "rows of other languages than English have the limits of FineWeb2 for theirs")
+    words: Literal["fast", "compat"] = param("fast", WORDS_DOC)
 
     def __post_init__(self) -> None:
+        check_words(self.words, self.name)
         for rule in self.rules():
             if rule.measure.endswith("_frac") and not 0 <= rule.limit <= 1:
                 raise UsageError("a ratio between 0 and 1 is wanted", "stage gopher_quality", rule.limit)
@@ -89,10 +91,19 @@ class GopherQuality:
         """The rules that are on, in datatrove's order."""
         limits = [getattr(self, parameter) for parameter, *_ in _RULES]
         return tuple(
-            Rule(measure, direction, float(limit), reason, _SOURCE)
-            for limit, (_, measure, direction, reason) in zip(limits, _RULES, strict=True)
+            Rule(measure, direction, float(limit), reason, _SOURCE, self._by_profile(parameter))
+            for limit, (parameter, measure, direction, reason) in zip(limits, _RULES, strict=True)
             if limit is not None
         )
+
+    def _by_profile(self, parameter: str) -> Mapping[str, float | None]:
+        # How many stop words are asked for is the same for all: what has no list has no such measure.
+        by_language = self.by_language and self.words == "fast"
+        return by_profile(parameter) if by_language and parameter != "min_stop_words" else {}
+
+    def profiles(self, batch: pa.RecordBatch) -> Sequence[str]:
+        """The language profile of each row."""
+        return profile_of(batch)
 
     def prepare(self) -> None:
         """Compile the kernel into this machine's cache, once on the driver."""
@@ -100,43 +111,52 @@ class GopherQuality:
 
     def measure(self, batch: pa.RecordBatch) -> Mapping[str, Floats]:
         """All measures of the table above, as long as the batch."""
-        from gristmill.stages.kernels.words import COUNTS, count_documents
+        if self.words == "compat":
+            from gristmill.stages.text.compat.measures import compat_quality
 
-        counts, bits = count_documents(*text_buffers(batch.column("text")), _stop_table())
-        count = {name: counts[:, column].astype(np.float64) for column, name in enumerate(COUNTS)}
-        words = count["runs"] + count["solos"]
-        tokens = words + count["symbols"]
-        mostly_runs = (count["runs"] > 0) & (count["runs"] >= count["solos"])
-        mostly_latin = (count["letters"] > 0) & (2 * count["latin_letters"] > count["letters"])
-        return {
-            "words": words,
-            "mean_word_chars": np.where(mostly_runs, _ratio(count["run_chars"], count["runs"]), np.nan),
-            "hash_frac": _ratio(count["hashes"], tokens),
-            "ellipsis_frac": _ratio(count["ellipses"], tokens),
-            "bullet_line_frac": _ratio(count["bullet_lines"], count["lines"]),
-            "ellipsis_line_frac": _ratio(count["ellipsis_lines"], count["lines"]),
-            "alpha_frac": _ratio(count["alpha_runs"] + count["solos"], words),
-            "stop_words": _stop_words(bits, batch.column("lang"), mostly_latin),
-        }
+            return compat_quality(batch.column("text"))
+        counts = word_counts(batch.column("text"))
+        return quality_measures(counts.by_name(), _stop_words(counts, batch))
+
+
+def quality_measures(count: Mapping[str, Floats], stop_words: Floats) -> Mapping[str, Floats]:
+    """The measures of the table above, from counts named as in `kernels.words.COUNTS`, whoever counted."""
+    words = count["runs"] + count["solos"]
+    tokens = words + count["symbols"]
+    mostly_runs = (count["runs"] > 0) & (count["runs"] >= count["solos"])
+    return {
+        "words": words,
+        "mean_word_chars": np.where(mostly_runs, _ratio(count["run_chars"], count["runs"]), np.nan),
+        "hash_frac": _ratio(count["hashes"], tokens),
+        "ellipsis_frac": _ratio(count["ellipses"], tokens),
+        "bullet_line_frac": _ratio(count["bullet_lines"], count["lines"]),
+        "ellipsis_line_frac": _ratio(count["ellipsis_lines"], count["lines"]),
+        "alpha_frac": _ratio(count["alpha_runs"] + count["solos"], words),
+        "stop_words": stop_words,
+    }
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
     return part / np.maximum(whole, 1.0)
 
 
-@functools.lru_cache(maxsize=1)
-def _stop_table() -> StopTable:
-    return stop_table([word for words in LATIN_SCRIPT.values() for word in words])
+def _stop_words(counts: WordCounts, batch: pa.RecordBatch) -> Floats:
+    """Distinct stop words of each row's profile; of the Latin list that has most where nothing tells the language."""
+    found = np.full(batch.num_rows, np.nan)
+    profiles = np.array(profile_of(batch), dtype=np.str_)
+    for profile in set(profiles.tolist()) - {""}:
+        rows = profiles == profile
+        if stop_words(profile):
+            found[rows] = counts.distinct_stop_words(stop_words(profile))[rows]
+    letters = counts.count("letters")
+    unknown = (profiles == "") & (letters > 0) & (2 * counts.count("latin_letters") > letters) & _untold(batch)
+    if unknown.any():
+        found[unknown] = np.stack([counts.distinct_stop_words(w)[unknown] for w in LATIN_SCRIPT.values()]).max(axis=0)
+    return found
 
 
-def _stop_words(bits: npt.NDArray[np.uint64], lang: pa.Array, mostly_latin: Mask) -> Floats:
-    """Distinct English ones where `lang` is en; the most of any language where it is not set and Latin; NaN."""
-    known = pc.fill_null(lang.cast(pa.string()), "")
-    english = pc.equal(known, "en").to_numpy(zero_copy_only=False)
-    unset = pc.equal(known, "").to_numpy(zero_copy_only=False) & mostly_latin
-    of_each = np.stack([_distinct(bits, words) for words in LATIN_SCRIPT.values()])
-    return np.where(english, _distinct(bits, ENGLISH), np.where(unset, of_each.max(axis=0), np.nan))
-
-
-def _distinct(bits: npt.NDArray[np.uint64], words: tuple[str, ...]) -> Floats:
-    return np.bitwise_count(bits & _stop_table().mask(words)).sum(axis=1, dtype=np.float64)
+def _untold(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Where `lang` names no language."""
+    tags: list[str | None] = batch.column("lang").to_pylist()
+    names_none = {tag: code_of(tag) is None for tag in set(tags)}
+    return np.array([names_none[tag] for tag in tags], dtype=np.bool_)

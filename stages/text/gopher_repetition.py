@@ -1,8 +1,9 @@
 """Gopher's repetition rules (Rae et al. 2021, arXiv 2112.11446, table A1), over our own words and lines.
 
-Column in: `text`. Lines and paragraphs are those of `kernels.segments_lines`, tokens (words and symbols) those of
-`kernels.words`. Measures; each is 0 where it would divide by nothing, and fractions of characters are of all characters
-of the text, of which each counts once:
+Columns in: `text`; `lang`, for limits by language (`language_profiles`; Chinese, Japanese and Thai have none on
+n-grams, which would be of characters). Lines and paragraphs are those of `kernels.segments_lines`, tokens (words and
+symbols) those of `kernels.segments_tokens`. Measures; each is 0 where it would divide by nothing, and fractions of
+characters are of all characters of the text, of which each counts once:
 
 | measure | what |
 |---|---|
@@ -21,11 +22,15 @@ Reasons bear datatrove's names and their order is its. Deliberate differences fr
 * occurrences of the top n-gram that overlap ("la la la la") count each character once, where count times length made
   fractions of up to n; a gap in it counts as one character only where the text has one ("end" "." has none);
 * a text of white space alone is `empty`, too.
+
+A row of more than `segments.PART_BYTES` (16 MiB) has its n-grams counted in pieces, so that memory is bounded.
+
+None of these holds for `words: compat`, which decides as datatrove does (`compat.measures`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +40,8 @@ from gristmill.manifests.errors import UsageError
 from gristmill.stages.kernels.segments import Repeats, repeats, token_table
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Floats, Rule
+from gristmill.stages.text.compat.profile import WORDS_DOC, check_words
+from gristmill.stages.text.language_profiles import by_profile, profile_of
 
 _SOURCE = "Rae et al. 2021, Gopher, table A1"
 MAX_N = 64
@@ -59,8 +66,11 @@ class GopherRepetition:
         ((5, 0.15), (6, 0.14), (7, 0.13), (8, 0.12), (9, 0.11), (10, 0.10)),
         "[n, limit]: characters in n-grams that stood before, of all characters",
     )
+    by_language: bool = param(True, "rows of other languages than English have the limits of FineWeb2 for theirs")
+    words: Literal["fast", "compat"] = param("fast", WORDS_DOC)
 
     def __post_init__(self) -> None:
+        check_words(self.words, self.name)
         for rule in self.rules()[1:]:
             if not 0 <= rule.limit <= 1:
                 raise UsageError("a ratio between 0 and 1 is wanted", "stage gopher_repetition", rule.limit)
@@ -72,26 +82,40 @@ class GopherRepetition:
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that are on, in datatrove's order."""
-        found: list[tuple[str, float | None, str]] = [
-            ("dup_para_frac", self.dup_para_frac, "dup_para_frac"),
-            ("dup_para_char_frac", self.dup_para_char_frac, "dup_para_char_frac"),
-            ("dup_line_frac", self.dup_line_frac, "dup_line_frac"),
-            ("dup_line_char_frac", self.dup_line_char_frac, "dup_line_char_frac"),
-            *((f"top_{n}_gram_frac", limit, f"top_{n}_gram") for n, limit in self.top_n_grams),
-            *((f"dup_{n}_gram_frac", limit, f"duplicated_{n}_n_grams") for n, limit in self.dup_n_grams),
+        by_language = self.by_language and self.words == "fast"
+        found: list[tuple[str, float | None, str, str]] = [
+            ("dup_para_frac", self.dup_para_frac, "dup_para_frac", "dup_para_frac"),
+            ("dup_para_char_frac", self.dup_para_char_frac, "dup_para_char_frac", "dup_para_char_frac"),
+            ("dup_line_frac", self.dup_line_frac, "dup_line_frac", "dup_line_frac"),
+            ("dup_line_char_frac", self.dup_line_char_frac, "dup_line_char_frac", "dup_line_char_frac"),
+            *((f"top_{n}_gram_frac", limit, f"top_{n}_gram", f"top_{n}_gram") for n, limit in self.top_n_grams),
+            *(
+                (f"dup_{n}_gram_frac", limit, f"duplicated_{n}_n_grams", f"dup_{n}_gram")
+                for n, limit in self.dup_n_grams
+            ),
         ]
         rules = (
-            Rule(name, "above", float(limit), reason, _SOURCE) for name, limit, reason in found if limit is not None
+            Rule(name, "above", float(limit), reason, _SOURCE, by_profile(parameter) if by_language else {})
+            for name, limit, reason, parameter in found
+            if limit is not None
         )
         return (Rule("lines", "below", 1.0, "empty", "no text"), *rules)
 
+    def profiles(self, batch: pa.RecordBatch) -> Sequence[str]:
+        """The language profile of each row."""
+        return profile_of(batch)
+
     def prepare(self) -> None:
         """Compile the kernels into this machine's cache, once on the driver."""
-        self.measure(pa.RecordBatch.from_pydict({"text": [""]}))
+        self.measure(pa.RecordBatch.from_pydict({"text": [""], "lang": [""]}))
 
     def measure(self, batch: pa.RecordBatch) -> Mapping[str, Floats]:
         """All measures of the table above, as long as the batch."""
         text = batch.column("text")
+        if self.words == "compat":
+            from gristmill.stages.text.compat.measures import compat_repetition
+
+            return compat_repetition(text, [n for n, _ in self.top_n_grams], [n for n, _ in self.dup_n_grams])
         chars = pc.fill_null(pc.utf8_length(text), 0).to_numpy(zero_copy_only=False).astype(np.float64)
         return {**line_measures(repeats(text), chars), **self._n_gram_measures(text, chars)}
 

@@ -19,6 +19,8 @@ from gristmill.stages.text.stop_words import LATIN_SCRIPT
 ENGLISH = "The mill of the miller grinds corn and that is what it has been made to be with water"
 FRENCH = "Le moulin du meunier est dans la vallée et les enfants jouent avec des pierres une fois encore"
 CHINESE = "磨坊里的磨坊主每天都在磨面粉，孩子们在河边玩耍。"
+RUSSIAN = "Мельница стоит на реке и работает не только для мельника, что известно как в деревне, так и за рекой"
+KOREAN = "방앗간은 강가에 있는 오래된 건물이며 그 마을의 사람들은 이 곳에서 곡식을 빻을 수 있다"
 THAI = "โรงสีข้าวอยู่ในหมู่บ้านริมแม่น้ำ"
 HOSTILE = st.text(st.sampled_from("aZé1'.,-#…•\n\r\u2028 中ก\u0301\ufffc\0😀"), max_size=40) | st.text(max_size=40)
 
@@ -98,6 +100,28 @@ def test_a_rule_that_is_off_divides_by_nothing(text: str) -> None:
 @pytest.mark.parametrize(("text", "lang"), [(FRENCH, "fr"), (FRENCH, None), (CHINESE, "zh"), (CHINESE, None)])
 def test_no_language_goes_for_want_of_english(text: str, lang: str | None) -> None:
     assert _reason(" ".join([text] * 4), lang=lang) == ""
+
+
+@pytest.mark.parametrize(("text", "lang"), [(RUSSIAN, "ru"), (KOREAN, "ko"), (RUSSIAN, None), (KOREAN, None)])
+def test_stop_words_of_other_scripts(text: str, lang: str | None) -> None:
+    assert _measures(text, lang)["stop_words"] >= 2
+    assert _reason(" ".join([text] * 4), lang=lang) == ""
+    assert _reason("мельницы " * 99, lang="ru") == "gopher_enough_stop_words"
+
+
+def test_limits_of_other_languages_are_theirs() -> None:
+    long_words = " ".join(["der", "und", *["Donaudampfer"] * 60])
+    assert _measures(long_words, "de")["mean_word_chars"] > 11
+    assert _reason(long_words, lang="de") == ""
+    assert _reason(long_words, GopherQuality(by_language=False), lang="de") == "gopher_above_avg_threshold"
+    assert _reason(long_words, lang="en") == "gopher_above_avg_threshold"
+    profiles = GopherQuality().profiles(_batch([long_words, long_words], "de_DE"))
+    assert list(profiles) == ["de", "de"]
+
+
+def test_where_nothing_tells_the_language_any_latin_list_will_do() -> None:
+    assert _reason("xqz " * 99) == "gopher_enough_stop_words"
+    assert math.isnan(_measures("xqz " * 99, "eo")["stop_words"])
 
 
 @pytest.mark.parametrize("text", [CHINESE * 4, THAI * 4, f"{CHINESE} GPU 3 a " * 4])

@@ -32,8 +32,9 @@ def _compiled() -> None:
     GopherRepetition().prepare()
 
 
-def _batch(texts: Sequence[str | None]) -> pa.RecordBatch:
-    return document_batch({"text": pa.array(texts, pa.large_string())})
+def _batch(texts: Sequence[str | None], lang: str | None = None) -> pa.RecordBatch:
+    langs = pa.array([lang] * len(texts), pa.string())
+    return document_batch({"text": pa.array(texts, pa.large_string()), "lang": langs})
 
 
 def _reason(text: str | None, **params: Any) -> str:
@@ -170,6 +171,26 @@ def test_a_row_in_pieces_is_within_its_limits(monkeypatch: pytest.MonkeyPatch) -
     pieces = _measures(text)
     for name in ("top_2_gram_frac", "dup_5_gram_frac"):
         assert 0.5 * whole[name] < pieces[name] <= whole[name]
+
+
+def test_limits_of_other_languages_are_theirs() -> None:
+    text = "\n".join([f"zeile{i} wort{i * i}" for i in range(18)] + ["x"] * 8)
+    value = _measures(text)["dup_line_frac"]
+    assert 0.26 < value < 0.3
+
+    def reason(lang: str, stage: GopherRepetition) -> str:
+        fates = run_chain([stage], _batch([text], lang)).fates
+        return fates[0].reason if fates else ""
+
+    assert reason("de", GopherRepetition()) == "dup_line_frac"
+    assert reason("de", GopherRepetition(by_language=False)) == reason("en", GopherRepetition()) == ""
+
+
+def test_chinese_has_no_limits_on_n_grams_of_characters() -> None:
+    text = "".join(f"磨坊主{chr(0x4E00 + i)}" for i in range(60))
+    assert _measures(text)["top_2_gram_frac"] > 0.2
+    assert _reason(text) == ""
+    assert _reason(text, by_language=False) == "top_2_gram"
 
 
 def test_is_a_filter_that_a_recipe_can_set() -> None:
