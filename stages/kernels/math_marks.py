@@ -29,6 +29,19 @@ import numpy.typing as npt
 from gristmill.stages.kernels.buffers import Bytes, Offsets
 from gristmill.stages.kernels.jit import BYTES, COUNTS_OUT, OFFSETS, helper, kernel
 from gristmill.stages.kernels.line_keys import KNOWN, KeyTable, key_of, key_table, known_value, signed
+from gristmill.stages.kernels.math_chars import (
+    ascii_math,
+    behind_name,
+    blank_line,
+    count_proof_marks,
+    has_word,
+    is_alpha,
+    is_digit,
+    is_operator,
+    is_space,
+    is_symbol,
+    may_operate,
+)
 
 COUNTS = (
     "chars",
@@ -52,10 +65,7 @@ MATH_ENVIRONMENTS = (
 
 MAX_FORMULA_BYTES = 20_000
 MAX_OPEN_BYTES = 2000
-MAX_ASCII_BYTES = 200
-MAX_ASCII_WORD = 7
 MIN_PROOF_MARKS = 2
-MAX_NAME_BYTES = 32
 
 (_CHARS, _FORMULAS, _FORMULA_CHARS, _FAULTS, _COMMANDS, _SYMBOLS, _OPERATORS, _PROOF, _OPEN) = range(9)
 _NONE, _DOLLAR, _DISPLAY, _PAREN, _BRACKET, _ENVIRONMENT, _STYLE, _MATHML = range(8)
@@ -75,124 +85,6 @@ _MATH_ENDS = np.frombuffer(b"</math", np.uint8)
 _SPECIAL = np.array([byte >= 0xC0 or byte in b"\\$`{=^+*/<>" for byte in range(256)], np.uint8)
 """What means something outside formulas."""
 _ENVIRONMENTS = key_table(MATH_ENVIRONMENTS.split("|"))
-
-
-@helper
-def _is_space(byte: int) -> bool:
-    return byte <= 0x20
-
-
-@helper
-def _is_digit(byte: int) -> bool:
-    return 0x30 <= byte <= 0x39
-
-
-@helper
-def _is_alpha(byte: int) -> bool:
-    return 0x61 <= byte | 0x20 <= 0x7A
-
-
-@helper
-def _has(data: Bytes, at: int, end: int, word: Bytes) -> bool:
-    """Whether the bytes of `word` stand at `at`."""
-    same = 0
-    while same < len(word) and at + same < end and data[at + same] == word[same]:
-        same += 1
-    return same == len(word)
-
-
-@helper
-def _count_proof_marks(data: Bytes, start: int, end: int) -> tuple[int, int, int]:
-    """Keywords of Metamath, those of them that cannot begin a formula, and dollars."""
-    marks, sure, dollars = 0, 0, 0
-    for at in range(start, end):
-        if data[at] != 0x24:
-            continue
-        dollars += 1
-        if at + 1 < end and (at == start or _is_space(data[at - 1])) and (at + 2 >= end or _is_space(data[at + 2])):
-            kind = data[at + 1]
-            is_sure = kind in (0x2E, 0x3D, 0x28, 0x29, 0x7B, 0x7D, 0x40)
-            sure += is_sure
-            marks += is_sure or kind in (0x61, 0x63, 0x64, 0x65, 0x66, 0x70, 0x76)
-    return marks, sure, dollars
-
-
-@helper
-def _is_symbol(data: Bytes, at: int, start: int, end: int) -> bool:
-    """Whether the character that begins at `at`, not ASCII, is a mark of mathematics."""
-    first = data[at]
-    second = data[at + 1] if at + 1 < end else 0
-    third = data[at + 2] if at + 2 < end else 0
-    if first == 0xC2:
-        return second in (0xB1, 0xB2, 0xB3, 0xB9)
-    if first == 0xC3:
-        return second in (0x97, 0xB7)
-    if first in (0xCE, 0xCF):
-        before = data[at - 1] if at > start else 0x20
-        behind = data[at + 2] if at + 2 < end else 0x20
-        return not (_is_alpha(before) or before >= 0x80 or _is_alpha(behind) or behind >= 0x80)
-    if first == 0xE2:
-        if 0x88 <= second <= 0x8B or 0xA6 <= second <= 0xAB:
-            return True
-        if second in (0x81, 0x82):
-            return third >= 0xB0 if second == 0x81 else third < 0xA0
-        return (second == 0x9F and third < 0xB0) or (second == 0x87 and 0x90 <= third <= 0x94)
-    return first == 0xF0 and second == 0x9D and 0x90 <= third <= 0x9F
-
-
-@helper
-def _may_operate(byte: int) -> bool:
-    return byte in (0x3D, 0x5E, 0x2B, 0x2A, 0x2F, 0x3C, 0x3E)
-
-
-@helper
-def _is_operator(data: Bytes, at: int, start: int, end: int) -> bool:
-    """Whether the ASCII character at `at` stands between operands as an operator does."""
-    byte = data[at]
-    left = at - 1
-    if left > start and data[left] == 0x20:
-        left -= 1
-    right = at + 1
-    if right < end and data[right] == 0x20:
-        right += 1
-    if left < start or right >= end:
-        return False
-    before, behind = data[left], data[right]
-    closes = _is_digit(before) or _is_alpha(before) or before >= 0x80 or before in (0x29, 0x5D)
-    opens = _is_digit(behind) or _is_alpha(behind) or behind >= 0x80 or behind in (0x28, 0x2D, 0x2E, 0x5C, 0x24, 0x7B)
-    if byte in (0x3D, 0x5E):
-        return (closes or before == 0x7D) and opens
-    return closes and opens and (_is_digit(before) or _is_digit(behind) or behind == 0x2E)
-
-
-@helper
-def _behind_name(data: Bytes, at: int, end: int) -> int:
-    """Behind `{name}` at `at`; `at` where no name stands there."""
-    if at >= end or data[at] != 0x7B:
-        return at
-    stop = at + 1
-    while stop < end and stop - at <= MAX_NAME_BYTES and data[stop] != 0x7D and not _is_space(data[stop]):
-        stop += 1
-    return stop + 1 if stop < end and data[stop] == 0x7D else at
-
-
-@helper
-def _ascii_math(data: Bytes, at: int, end: int) -> int:
-    """Behind the AsciiMath that begins with the backquote at `at`; `at` where there is none."""
-    if at + 1 >= end or data[at + 1] == 0x60:
-        return at
-    operator, word = False, 0
-    for place in range(at + 1, min(end, at + MAX_ASCII_BYTES)):
-        byte = data[place]
-        if byte == 0x60:
-            return place + 1 if operator and (place + 1 == end or data[place + 1] != 0x60) else at
-        if byte in (10, 13):
-            return at
-        word = word + 1 if _is_alpha(byte) else 0
-        if word > MAX_ASCII_WORD:
-            return at
-        operator = operator or byte in (0x5E, 0x2B, 0x2A, 0x3C, 0x3D, 0x3E)
-    return at
 
 
 @helper
@@ -241,19 +133,19 @@ def _dollar(data: Bytes, at: int, end: int, state: Ints, counts: Ints) -> int:
                 _open(state, _DISPLAY, at, counts)
                 state[_CHARS_BEFORE] -= 2
             return at + 2
-        if mode == _NONE and at + 1 < end and not _is_space(data[at + 1]):
+        if mode == _NONE and at + 1 < end and not is_space(data[at + 1]):
             _open(state, _DOLLAR, at, counts)
             state[_CHARS_BEFORE] -= 1
         return at + 1
     if mode != _DOLLAR:
         return at + 1
     behind = data[at + 1] if at + 1 < end else 0x20
-    if not _is_space(data[at - 1]) and not _is_digit(behind):
-        if not _is_digit(data[signed(state[_START]) + 1]) or state[_TEX] or state[_RELATION] or not state[_BLANK]:
+    if not is_space(data[at - 1]) and not is_digit(behind):
+        if not is_digit(data[signed(state[_START]) + 1]) or state[_TEX] or state[_RELATION] or not state[_BLANK]:
             _close(state, counts)
         else:
             _forget(state, counts)
-    elif not _is_space(behind):
+    elif not is_space(behind):
         _give_up(state, counts)
         _open(state, _DOLLAR, at, counts)
         state[_CHARS_BEFORE] -= 1
@@ -282,13 +174,13 @@ def _bracket(byte: int, at: int, state: Ints, counts: Ints) -> None:
 def _command(data: Bytes, at: int, end: int, known: KeyTable, state: Ints, counts: Ints) -> int:
     """Take the command whose letters begin at `at`; its backslash is counted already."""
     stop = at
-    while stop < end and _is_alpha(data[stop]):
+    while stop < end and is_alpha(data[stop]):
         stop += 1
-    begins = stop - at == 5 and _has(data, at, end, _BEGIN)
-    ends = stop - at == 3 and _has(data, at, end, _END)
+    begins = stop - at == 5 and has_word(data, at, end, _BEGIN)
+    ends = stop - at == 3 and has_word(data, at, end, _END)
     name = stop
     if begins or ends:
-        stop = _behind_name(data, stop, end)
+        stop = behind_name(data, stop, end)
         begins, ends = begins and stop > name, ends and stop > name
     counts[_CHARS] += stop - at
     for place in range(name, stop):
@@ -316,25 +208,14 @@ def _command(data: Bytes, at: int, end: int, known: KeyTable, state: Ints, count
 
 
 @helper
-def _blank_line(data: Bytes, at: int, end: int) -> bool:
-    """Whether the line behind the line feed at `at` is blank."""
-    at += 1
-    while at < end and _is_space(data[at]):
-        if data[at] == 10:
-            return True
-        at += 1
-    return False
-
-
-@helper
 def _inside(data: Bytes, at: int, start: int, end: int, state: Ints, counts: Ints) -> None:
     """Take an ordinary character of a formula, counted already."""
     byte, mode = data[at], state[_MODE]
     if byte >= 0x80:
-        state[_SYMBOLS_IN] += byte >= 0xC0 and _is_symbol(data, at, start, end)
+        state[_SYMBOLS_IN] += byte >= 0xC0 and is_symbol(data, at, start, end)
         return
-    if _may_operate(byte):
-        state[_OPERATORS_IN] += _is_operator(data, at, start, end)
+    if may_operate(byte):
+        state[_OPERATORS_IN] += is_operator(data, at, start, end)
     if byte == 0x7B:
         state[_BRACES] += 1
     elif byte == 0x7D:
@@ -347,13 +228,13 @@ def _inside(data: Bytes, at: int, start: int, end: int, state: Ints, counts: Int
         state[_TEX] = 1
     elif byte in (0x3D, 0x3C, 0x3E, 0x2B):
         state[_RELATION] = 1
-        if mode == _MATHML and byte == 0x3E and at - state[_START] >= 6 and _has(data, at - 6, end, _MATH_ENDS):
+        if mode == _MATHML and byte == 0x3E and at - state[_START] >= 6 and has_word(data, at - 6, end, _MATH_ENDS):
             state[_BRACES] = 0
             _close(state, counts)
             return
     elif byte == 0x20:
         state[_BLANK] = 1
-    elif byte == 10 and mode in (_DOLLAR, _PAREN) and _blank_line(data, at, end):
+    elif byte == 10 and mode in (_DOLLAR, _PAREN) and blank_line(data, at, end):
         _give_up(state, counts)
         return
     if at - state[_START] >= MAX_FORMULA_BYTES:
@@ -365,9 +246,9 @@ def _outside(data: Bytes, at: int, start: int, end: int, state: Ints, counts: In
     """Take an ordinary character outside formulas, counted already; the place behind what was taken."""
     byte = data[at]
     if byte >= 0x80:
-        counts[_SYMBOLS] += byte >= 0xC0 and _is_symbol(data, at, start, end)
+        counts[_SYMBOLS] += byte >= 0xC0 and is_symbol(data, at, start, end)
     elif byte == 0x60:
-        stop = _ascii_math(data, at, end) if at == start or data[at - 1] != 0x60 else at
+        stop = ascii_math(data, at, end) if at == start or data[at - 1] != 0x60 else at
         if stop > at:
             counts[_FORMULAS] += 1
             for place in range(at, stop):
@@ -375,21 +256,21 @@ def _outside(data: Bytes, at: int, start: int, end: int, state: Ints, counts: In
                 counts[_CHARS] += place > at and data[place] & 0xC0 != 0x80
             return stop
     elif byte == 0x7B:
-        if _has(data, at + 1, end, _DISPLAYSTYLE) or _has(data, at + 1, end, _TEXTSTYLE):
+        if has_word(data, at + 1, end, _DISPLAYSTYLE) or has_word(data, at + 1, end, _TEXTSTYLE):
             _open(state, _STYLE, at, counts)
             state[_CHARS_BEFORE] -= 1
-    elif byte == 0x3C and _has(data, at + 1, end, _MATH) and at + 5 < end and data[at + 5] <= 0x3E:
+    elif byte == 0x3C and has_word(data, at + 1, end, _MATH) and at + 5 < end and data[at + 5] <= 0x3E:
         _open(state, _MATHML, at, counts)
         state[_CHARS_BEFORE] -= 1
-    elif _may_operate(byte):
-        counts[_OPERATORS] += _is_operator(data, at, start, end)
+    elif may_operate(byte):
+        counts[_OPERATORS] += is_operator(data, at, start, end)
     return at + 1
 
 
 @helper
 def _count_text(data: Bytes, start: int, end: int, known: KeyTable, state: Ints, counts: Ints) -> None:
     state[:] = 0
-    marks, sure, dollars = _count_proof_marks(data, start, end)
+    marks, sure, dollars = count_proof_marks(data, start, end)
     is_proof = sure >= MIN_PROOF_MARKS and 2 * marks >= dollars
     counts[_PROOF] = marks if is_proof else 0
     counts[_OPEN] = -1
@@ -407,7 +288,7 @@ def _count_text(data: Bytes, start: int, end: int, known: KeyTable, state: Ints,
         counts[_CHARS] += byte & 0xC0 != 0x80
         if byte == 0x5C and at + 1 < end:
             behind = data[at + 1]
-            if _is_alpha(behind):
+            if is_alpha(behind):
                 at = _command(data, at + 1, end, known, state, counts)
                 continue
             counts[_CHARS] += behind & 0xC0 != 0x80

@@ -4,13 +4,11 @@ import re
 from dataclasses import dataclass, field
 
 from gristmill.stages.kernels.line_keys import normal_form
+from gristmill.stages.kernels.math_chars import MAX_ASCII_BYTES, MAX_ASCII_WORD, MAX_NAME_BYTES
 from gristmill.stages.kernels.math_marks import (
     COUNTS,
     MATH_ENVIRONMENTS,
-    MAX_ASCII_BYTES,
-    MAX_ASCII_WORD,
     MAX_FORMULA_BYTES,
-    MAX_NAME_BYTES,
     MAX_OPEN_BYTES,
     MIN_PROOF_MARKS,
 )

@@ -67,6 +67,8 @@ NEAR_LINES = 12
 MAX_SLOTS = 1 << 17
 MIN_SLOTS = 1 << 6
 MAX_HEADERS = 1 << 12
+MAX_MARKS = 1 << 17
+"""Of one window no more lines are marked: an index of 4 MB has fewer."""
 
 _BYTES_PER_SLOT = 16
 _COUNT, _KEY, _LAST, _GAPS, _SQUARES, _OPEN, _ALONE, _NUMBER, _RISES, _STATS = range(10)
@@ -150,6 +152,7 @@ def _scan_window(
 ) -> int:
     """Marks of one window from place `found` on (those past the end are counted only); the number of marks."""
     at, end = bounds[window]
+    most = found + MAX_MARKS
     slots = _slots_for(end - at)
     stats[:slots, _COUNT] = 0
     used, is_open, near, waiting, slot = 0, False, -NEAR_LINES - 1, -1, -1
@@ -179,7 +182,7 @@ def _scan_window(
                 stats[slot, _OPEN] += 1
         if is_prose:
             waiting, slot = -1, -1
-        if kind != PLAIN:
+        if kind != PLAIN and found < most:
             if found < len(marks):
                 marks[found, 0], marks[found, 1], marks[found, 2], marks[found, 3] = window, begin, at, line
                 marks[found, 4], marks[found, 5], marks[found, 6], marks[found, 7] = kind, value, aux, 0

@@ -16,6 +16,7 @@ from gristmill.stages.kernels.page_lines import (
     ENTRY,
     JUNK,
     LEADER,
+    MAX_MARKS,
     MAX_PAGE_LINES,
     MIN_PAGE_LINES,
     MIN_PROSE_BYTES,
@@ -92,11 +93,14 @@ def numeral(text: bytes) -> tuple[int, int]:
     return max(value, 0), len(found)
 
 
+def _inner(token: bytes) -> bytes:
+    """What stands between the first and the last letter or digit of a token of ASCII; nothing of another."""
+    return re.sub(rb"\A[^A-Za-z0-9]+|[^A-Za-z0-9]+\Z", b"", token) if token.isascii() else b""
+
+
 def is_junk(token: bytes) -> bool:
     """Whether a token is junk."""
-    inner = re.sub(rb"\A[^A-Za-z0-9]+|[^A-Za-z0-9]+\Z", b"", token)
-    if not inner or not token.isascii():
-        return False
+    inner = _inner(token)
     plain = len(re.findall(rb"[A-Za-z0-9]", inner))
     if _JUNK.search(inner) or 2 * plain < len(inner):
         return True
@@ -216,10 +220,7 @@ def scan(text: bytes, known: Mapping[int, int], min_repeats: int) -> tuple[list[
         number = counts[0]
         tokens = re.split(rb"[\x00-\x20]+", content)
         junk = sum(map(is_junk, tokens))
-        singles = sum(bool(re.fullmatch(rb"[!-@\[-`{-~]*[A-Za-z][!-@\[-`{-~]*", t)) for t in tokens)
-        singles -= sum(
-            bool(re.search(rb"[0-9]", t)) for t in tokens if re.fullmatch(rb"[!-@\[-`{-~]*[A-Za-z][!-@\[-`{-~]*", t)
-        )
+        singles = sum(bool(re.fullmatch(rb"[A-Za-z]", _inner(token))) for token in tokens)
         hyphen = re.search(rb"[A-Za-z]-\Z", content) is not None
         counts = [a + b for a, b in zip(counts, (1, len(tokens), junk, singles, hyphen), strict=True)]
         kind, value, aux = kind_of(line, known, number - near <= NEAR_LINES)
@@ -238,7 +239,7 @@ def scan(text: bytes, known: Mapping[int, int], min_repeats: int) -> tuple[list[
                 last.open += 1
         if is_prose:
             waiting, last = None, None
-        if kind != PLAIN:
+        if kind != PLAIN and len(marks) < MAX_MARKS:
             waiting = [line.start, line.end, number, kind, value, aux, 0]
             marks.append(waiting)
         if kind in (PLAIN, PAGE_HEAD) and len(content) <= MAX_KEY_BYTES:

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from gristmill.stages.kernels.buffers import Bytes
 from gristmill.stages.kernels.page_lines import (
     CHAPTER,
@@ -31,8 +33,6 @@ from gristmill.stages.kernels.page_lines import (
 )
 from gristmill.stages.text.pages_cut import Span, Windows
 
-BLOCK_REASONS = ("toc", "index_lines", "references")
-
 MAX_GAP_LINES = 5
 MAX_CHAPTER_GAP = 1
 MIN_HEADED = 3
@@ -42,7 +42,7 @@ MIN_RISING = 0.8
 MAX_TAIL_BYTES = 2000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mark:
     """One marked line; the fields of `page_lines.MARK_FIELDS`."""
 
@@ -58,10 +58,19 @@ class Mark:
 
 Run = list[Mark]
 
+_KINDS = (TOC, LEADER, SPACED, ENTRY, CHAPTER, INDEX, REFERENCES, CITED)
+
 
 def block_spans(data: Bytes, windows: Windows, scan: PageScan) -> list[Span]:
     """Spans of the blocks of a group of windows."""
-    marks = [Mark(*fields) for fields in scan.marks.tolist()]
+    spans: list[Span] = []
+    for window in np.unique(scan.marks[:, 0]).tolist():
+        own = scan.marks[scan.marks[:, 0] == window]
+        spans += _window_spans(data, windows, [Mark(*fields) for fields in own[np.isin(own[:, 4], _KINDS)].tolist()])
+    return spans
+
+
+def _window_spans(data: Bytes, windows: Windows, marks: Run) -> list[Span]:
     spans = [_span(windows, run, "toc") for run in _runs(marks, (TOC, LEADER, SPACED, ENTRY, CHAPTER), _is_toc)]
     spans += [_span(windows, run, "index_lines") for run in _runs(marks, (INDEX, ENTRY), _is_index)]
     for run in _runs(marks, (REFERENCES, CITED), _is_references):

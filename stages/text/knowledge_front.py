@@ -19,8 +19,6 @@ from typing import Any
 from gristmill.stages.kernels.buffers import Bytes
 from gristmill.stages.text.pages_cut import Span
 
-FRONT_REASONS = ("front_matter", "licence_block")
-
 HEAD_BYTES = 1 << 16
 TAIL_BYTES = 1 << 16
 COPYRIGHT_BYTES = 1 << 14

@@ -37,10 +37,8 @@ from gristmill.manifests.errors import UsageError
 from gristmill.stages.kernels.buffers import Bytes, Offsets, text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Direction, Floats, Mapped, Reason, Rule
-from gristmill.stages.text.knowledge_blocks import BLOCK_REASONS, block_spans
-from gristmill.stages.text.knowledge_front import FRONT_REASONS, front_spans
+from gristmill.stages.text.knowledge_front import front_spans
 from gristmill.stages.text.knowledge_words import known_lines
-from gristmill.stages.text.pages import PAGE_REASONS, furniture_spans
 from gristmill.stages.text.pages_cut import (
     Span,
     around_media,
@@ -52,14 +50,17 @@ from gristmill.stages.text.pages_cut import (
 )
 
 _OURS = "ours, measured on the books and manuals of the demo"
+_FRONT = ("front_matter", "licence_block")
+_BLOCKS = ("toc", "index_lines", "references")
+_FURNITURE = ("page_number", "page_header")
 _DEBRIS = "ocr_debris"
-_CUT_REASONS = (*FRONT_REASONS, *BLOCK_REASONS, *PAGE_REASONS, _DEBRIS)
+_CUT_REASONS = (*_FRONT, *_BLOCKS, *_FURNITURE, _DEBRIS)
 _MEASURED = {
     "toc_frac": ("toc",),
     "index_frac": ("index_lines",),
     "reference_frac": ("references",),
-    "furniture_frac": PAGE_REASONS,
-    "front_frac": FRONT_REASONS,
+    "furniture_frac": _FURNITURE,
+    "front_frac": _FRONT,
 }
 MIN_OCR_JUNK_FRAC = 0.05
 """Lines of junk are cut only where a twentieth of all tokens is junk. The demo's manuals, whose lines of code look like
@@ -162,6 +163,8 @@ class KnowledgeRules:
     def _find(self, data: Bytes, offsets: Offsets) -> tuple[list[Span], Ints]:
         """Spans of every kind, none overlapping, and the kernel's counts (rows, len(COUNTS))."""
         from gristmill.stages.kernels.page_lines import COUNTS, JUNK, scan_windows
+        from gristmill.stages.text.knowledge_blocks import block_spans
+        from gristmill.stages.text.pages import furniture_spans, marks_of
 
         counts = np.zeros((len(offsets) - 1, len(COUNTS)), np.int64)
         spans: list[Span] = []
@@ -172,8 +175,7 @@ class KnowledgeRules:
             scan = scan_windows(data, windows.starts, windows.ends, known_lines(), self.min_repeats)
             np.add.at(counts, windows.rows, scan.counts)
             spans += block_spans(data, windows, scan) + furniture_spans(data, windows, scan, self.min_repeats)
-            junk = scan.marks[scan.marks[:, 4] == JUNK]
-            debris += [Span(int(windows.rows[m[0]]), m[1], m[2], _DEBRIS) for m in junk.tolist()]
+            debris += [Span(int(windows.rows[m[0]]), m[1], m[2], _DEBRIS) for m in marks_of(scan, JUNK).tolist()]
         return without_overlaps(spans + debris), counts
 
 

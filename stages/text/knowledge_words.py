@@ -6,10 +6,10 @@ heading that is not here is not found, which keeps what stands under it.
 """
 
 import functools
+from typing import TYPE_CHECKING
 
-from gristmill.stages.kernels.line_keys import KeyTable, key_table
-from gristmill.stages.kernels.page_line_kinds import CHAPTER_WORD
-from gristmill.stages.kernels.page_lines import INDEX, NUMBER, REFERENCES, STAMP, TOC
+if TYPE_CHECKING:
+    from gristmill.stages.kernels.line_keys import KeyTable
 
 CONTENTS = (
     "contents|table of contents|list of contents|the contents|contents of volume 1|list of illustrations"
@@ -60,8 +60,12 @@ CHAPTER_WORDS = (
 
 
 @functools.lru_cache(maxsize=1)
-def known_lines() -> KeyTable:
+def known_lines() -> "KeyTable":
     """All of the above as one table of `page_lines`."""
+    from gristmill.stages.kernels.line_keys import key_table
+    from gristmill.stages.kernels.page_line_kinds import CHAPTER_WORD
+    from gristmill.stages.kernels.page_lines import INDEX, NUMBER, REFERENCES, STAMP, TOC
+
     values: dict[str, int] = {}
     for lines, kind in (
         (CHAPTER_WORDS, CHAPTER_WORD),

@@ -7,9 +7,10 @@ show in common.
 """
 
 import functools
+from typing import TYPE_CHECKING
 
-from gristmill.stages.kernels.line_keys import KeyTable, key_table
-from gristmill.stages.kernels.math_lines import CHROME, ERROR, PREFIX
+if TYPE_CHECKING:
+    from gristmill.stages.kernels.line_keys import KeyTable
 
 CHROME_LINES = (
     "reply|reply quote|reply with quote|quote|quote reply|post reply|post a reply|post new thread"
@@ -92,8 +93,11 @@ TERM_PATTERN = (
 
 
 @functools.lru_cache(maxsize=1)
-def known_lines() -> KeyTable:
+def known_lines() -> "KeyTable":
     """All lines as one table of `math_lines`."""
+    from gristmill.stages.kernels.line_keys import key_table
+    from gristmill.stages.kernels.math_lines import CHROME, ERROR, PREFIX
+
     values = dict.fromkeys(CHROME_BEGINS.split("|"), CHROME | PREFIX)
     values |= dict.fromkeys(ERROR_LINES.split("|"), ERROR)
     return key_table(dict.fromkeys(CHROME_LINES.split("|"), CHROME) | values)

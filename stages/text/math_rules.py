@@ -42,7 +42,7 @@ from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Floats, Mapped, Reason, Rule
 from gristmill.stages.text.math_chrome import CALCULATOR_PATTERN, ERROR_PATTERN, TERM_PATTERN, known_lines
-from gristmill.stages.text.pages_cut import Span, around_media, cut_spans, verdicts_by, windows_of
+from gristmill.stages.text.pages_cut import MAX_SPANS, Span, around_media, cut_spans, verdicts_by, windows_of
 
 _OURS = "ours, measured on the manuals, problems and proofs of the demo"
 _OPEN_WEB_MATH = "Paster et al. 2023, OpenWebMath, filtering/filter_dataset.py"
@@ -151,7 +151,8 @@ class MathRules:
             found = found[_in_company(found)]
             np.add.at(lines, windows.rows, counted)
             np.add.at(chrome, windows.rows[found[found[:, 3] == CHROME, 0]], 1)
-            for window, start, end, kind, _ in found.tolist():
+            first = np.searchsorted(found[:, 0], found[:, 0])
+            for window, start, end, kind, _ in found[np.arange(len(found)) - first < MAX_SPANS].tolist():
                 spans += around_media(data, Span(int(windows.rows[window]), start, end, _REASON_OF_KIND[kind]))
         spans = [span for span in spans if span.reason in self.cut]
         after, cut = cut_spans(text, data, offsets, spans, tuple(_CUTS))

@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from gristmill.stages.kernels.buffers import Bytes
 from gristmill.stages.kernels.page_lines import MAX_PAGE_LINES, NUMBER, PAGE_HEAD, STAMP, PageScan, header_spans
-from gristmill.stages.text.pages_cut import Span, Windows
+from gristmill.stages.text.pages_cut import MAX_SPANS, Span, Windows
 
-PAGE_REASONS = ("page_number", "page_header")
 _REASON_OF = {NUMBER: "page_number", PAGE_HEAD: "page_header"}
 
 MIN_PAGE_LINES = 8
@@ -34,17 +33,24 @@ Ints = npt.NDArray[np.int64]
 
 def furniture_spans(data: Bytes, windows: Windows, scan: PageScan, min_repeats: int) -> list[Span]:
     """Spans of page numbers, headers and stamps of a group of windows."""
-    spans = [_of_mark(windows, mark, "page_header") for mark in scan.marks[scan.marks[:, 4] == STAMP].tolist()]
+    spans = [_of_mark(windows, mark, "page_header") for mark in marks_of(scan, STAMP).tolist()]
     numbers = scan.marks[(scan.marks[:, 4] == NUMBER) | (scan.marks[:, 4] == PAGE_HEAD)]
     for window in np.unique(numbers[:, 0]).tolist():
         own = numbers[numbers[:, 0] == window]
         linked = page_numbers(own[:, 3], own[:, 5], own[:, 7], min_repeats)
-        spans += [_of_mark(windows, mark, _REASON_OF[mark[4]]) for mark in own[linked].tolist()]
+        spans += [_of_mark(windows, mark, _REASON_OF[mark[4]]) for mark in own[linked][:MAX_SPANS].tolist()]
     for window, keys in scan.headers.items():
         row, start, end = (int(a[window]) for a in (windows.rows, windows.starts, windows.ends))
-        lines = header_spans(data, start, end, keys).tolist()
+        lines = header_spans(data, start, end, keys)[:MAX_SPANS].tolist()
         spans += [Span(row, first, last, "page_header") for first, last in lines]
     return spans
+
+
+def marks_of(scan: PageScan, kind: int) -> Ints:
+    """The first MAX_SPANS marks of a kind of each window."""
+    own = scan.marks[scan.marks[:, 4] == kind]
+    first = np.searchsorted(own[:, 0], own[:, 0])
+    return own[np.arange(len(own)) - first < MAX_SPANS]
 
 
 def page_numbers(lines: Ints, values: Ints, is_open: Ints, min_repeats: int) -> npt.NDArray[np.bool_]:

@@ -22,7 +22,12 @@ Ints = npt.NDArray[np.int64]
 _MEDIUM = b"\xef\xbf\xbc"
 
 
-@dataclass(frozen=True)
+MAX_SPANS = 1 << 14
+"""Lines that are cut of one window for one reason, at most: a page of a book has 1,000 bytes or more, and a text that
+is made to have more of them shall not cost more memory than its size."""
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """`data[start:end]` of row `row` goes, for one reason. Byte offsets into the column's data."""
 

@@ -1,5 +1,7 @@
 """The kernel of book lines equals its plain-Python twin; each kind of line has its examples, and what is not one."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -20,10 +22,8 @@ PIECES = (
     '|and so it went on from year to year.|"He said it all so well today."|磨坊主每天都在磨面粉。'
     "|磨坊主每天都在磨面粉和玉米|»\u201d| |\t|\u3000|-|[|et a|isbn|20|1600|~|I|i|v|c|l|x"
 )
-TEXTS = st.lists(
-    st.sampled_from([*PIECES.split("|"), "|", "\n", "\n", "\n", "\n\n", "\r\n", "\r", "\f", " "]) | st.text(max_size=6),
-    max_size=40,
-).map("".join)
+ALL_PIECES = [*PIECES.split("|"), "|", "\n", "\n", "\n\n", "\r\n", "\r", "\f", " "]
+TEXTS = st.lists(st.sampled_from(ALL_PIECES) | st.text(max_size=6), max_size=40).map("".join)
 
 
 def _known() -> dict[int, int]:
@@ -54,14 +54,22 @@ def test_kernel_equals_its_twin(text: str) -> None:
     assert _scan(raw) == page_lines_plain.scan(raw, _known(), 3)
 
 
+def test_kernel_equals_its_twin_on_many_mixtures() -> None:
+    """Hypothesis likes short texts: each piece beside each other needs more of them."""
+    draw = random.Random(17)
+    for size in range(700):
+        raw = "\n".join("".join(draw.choices(ALL_PIECES, k=draw.randint(1, 3))) for _ in range(size % 60)).encode()
+        assert _scan(raw) == page_lines_plain.scan(raw, _known(), 3), raw
+
+
 @given(st.binary(max_size=80))
 @settings(max_examples=300, deadline=None)
 def test_bytes_that_are_no_text_are_scanned_alike(raw: bytes) -> None:
     assert _scan(raw) == page_lines_plain.scan(raw, _known(), 3)
 
 
-@given(st.text(max_size=30), st.sampled_from([1, 2, 3]))
-def test_normal_forms_do_not_change_when_formed_again(text: str, _words: int) -> None:
+@given(st.text(max_size=30))
+def test_normal_forms_do_not_change_when_formed_again(text: str) -> None:
     form = normal_form(text.encode())
     assert normal_form(form.replace(b"#", b"7")) == form
     assert line_key(text.encode()) == line_key(text.upper().encode()) or not text.isascii()

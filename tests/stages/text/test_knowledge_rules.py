@@ -99,7 +99,7 @@ def test_tables_of_contents_are_cut(contents: str) -> None:
         "CONTENTS\n" + _toc("Chapter {n} ........ {page}", 2),
         "Contents\n" + SENTENCE + "\n" + "\n".join(f"{n}. A step of the work" for n in (3, 1, 9, 4)) + "\n",
         "\n".join(f"{n}. A step of the work" for n in range(1, 9)) + "\n",
-        "Contents\n" + "\n".join(f"{n}. A step.\n{PROSE}" for n in range(1, 9)) + "\n",
+        "Contents\n" + "\n".join(f"{n}. A step.\n{LINE}\n{SENTENCE}" for n in range(1, 9)) + "\n",
     ],
 )
 def test_what_is_no_table_of_contents_stays(table: str) -> None:

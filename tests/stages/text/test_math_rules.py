@@ -58,6 +58,7 @@ def _kept(text: str, stage: MathRules | None = None) -> tuple[str, dict[str, int
         ("$x$ and $y$ " + "a b " * 998, "math_sparse"),
         (MATHS + r"$\frac{1}{2$ and $\sqrt{$ ", "math_broken_formulas"),
         (MATHS + r"$\frac{1}{2$ and $z$ ", ""),
+        (PROSE + r"It is $\frac{1}{2$ and $\sqrt{$ by \alpha and \beta. ", ""),
         (MATHS + "[Math Processing Error] is Math Processing Error here. " * 2, "math_unrendered"),
         (MATHS + "[Math Processing Error] is what it says here. ", ""),
         ("Enter an expression and the equation solver will find $x$ for the roots of it. " * 2, "math_calculator"),
@@ -120,6 +121,12 @@ def test_a_formula_that_the_end_cuts_off_is_cut() -> None:
     assert _kept(MATHS + r"so that $$\frac{1}{") == (MATHS + "so that ", {"cut_off_formula": 11})
     assert _kept(MATHS + r"so that $$\frac{1}{2}$$")[1] == {}
     assert _kept(MATHS + r"so that $$\frac{1}{", MathRules(cut=()))[1] == {}
+
+
+def test_a_formula_that_is_cut_is_no_fault() -> None:
+    measures = MathRules().measure(_batch([MATHS + r"so that $$\frac{1}{"]))
+    assert measures["broken_frac"][0] == 0
+    assert MathRules(cut=()).measure(_batch([MATHS + r"so that $$\frac{1}{"]))["broken_frac"][0] > 0
 
 
 def test_pictures_stay() -> None:
