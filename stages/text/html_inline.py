@@ -131,7 +131,7 @@ class Inline:
         return 0
 
     def _a(self, i: int, attrs: str) -> int:
-        if attrs and rules.flags_of(attrs) & rules.SKIP:
+        if attrs and rules.unseen(attrs):
             return self._skip(i, "a")
         if _LINK in attrs:
             self.link_at = len(self.inline)
@@ -230,7 +230,7 @@ class Inline:
     def _special(self, i: int, tag: str, attrs: str) -> int:
         """An inline element that goes unseen, or MathJax's drawing of a formula (2: data-mathml, 3: MathML within)."""
         end = self.tokens.end_of(i, tag)
-        if rules.flags_of(attrs) & rules.FORMULA and not self.has_tex_scripts:
+        if rules.unseen(attrs) & rules.FORMULA and not self.has_tex_scripts:
             drawn = _DATA_MATHML.search(attrs)
             tokens = TOKEN.split(unescaped(drawn[1]))[1:] if drawn else self.tokens.window[i:end]
             at = next((k for k in range(0, len(tokens), 3) if tokens[k] == "math"), -1)

@@ -43,7 +43,8 @@ def _words(text: str) -> frozenset[str]:
 _SKIP_NAMES = _words(
     "headerlink mw-editsection mw-jump-link noprint sr-only visually-hidden screen-reader-text skip-link skip-nav "
     "katex-html mathjax_preview lineno linenos linenodiv line-numbers-rows copybtn copy-button clipboard anchorjs-link "
-    "navbox catlinks copiable-anchor mw-hidden-catlinks printfooter md-source-file"
+    "navbox catlinks copiable-anchor mw-hidden-catlinks printfooter md-source-file "
+    "sitesub contentsub jump-to-nav mw-cite-backlink mw-indicators"
 )
 _FORMULA_NAMES = frozenset(("mathjax", "mathjax_svg", "mathjax_chtml"))
 _BAD_WORDS = _words(
@@ -53,8 +54,9 @@ _BAD_WORDS = _words(
     "pagination pager prevnext searchbox searchform login signup skiplinks popup modal masthead toolbar edit-link"
 )
 _WEAK_WORDS = _words(
-    "menu related recommended recommendations widget widgets links tags tagcloud categories meta banner top bottom "
-    "copyright legal aside side rail drawer dropdown tabs archive archives topbar prev next menubar languages"
+    "menu related recommended recommendations widget widgets links tags taglist tagcloud categories meta banner "
+    "top bottom copyright legal aside side rail drawer dropdown tabs archive archives topbar prev next menubar "
+    "languages"
 )
 _TOC_WORDS = _words("toc contents tocbox localtoc toctree outline")
 _HEADER_WORDS = _words("header head pageheader")
@@ -87,6 +89,22 @@ def flags_of(attrs: str) -> int:
                 named |= BY_ID
             flags = (flags | named) & ~(BY_ID if name == "class" and named & BAD else 0)
     return flags & ~(BAD | WEAK | HEADER) if flags & KEEP else flags
+
+
+def unseen(attrs: str) -> int:
+    """SKIP and FORMULA of an element that is no container, from its class alone: most have an id of their own."""
+    if ("hidden" in attrs or "display" in attrs) and _HIDDEN.search(attrs):
+        return SKIP
+    at = attrs.find(' class="')
+    return _unseen_class(attrs[at + 8 : attrs.find('"', at + 8)]) if at >= 0 else 0
+
+
+@lru_cache(maxsize=4096)
+def _unseen_class(value: str) -> int:
+    flags = 0
+    for one in value.split()[:20]:
+        flags |= _name(one)
+    return flags & (SKIP | FORMULA)
 
 
 def _role(role: str) -> int:

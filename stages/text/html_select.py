@@ -24,8 +24,10 @@ CONTENT_SHARE = 0.6
 LINKED = 0.6
 WEAKLY_LINKED = 0.3
 TOC_LINKED = 0.7
+HEADER_LINKED = 0.4
+FEW_LINKS = 3
 SOFT_KEEPS = 0.25
-SOFT_KEEPS_CHARS = 400
+SOFT_KEEPS_CHARS = 100
 SHORT_CHARS = 300
 TITLE_DISTANCE_CHARS = 600
 
@@ -91,10 +93,11 @@ def _is_boilerplate(span: Span) -> bool:
         slug = span.flags & rules.BY_ID and span.headings and linked < WEAKLY_LINKED
         return not (slug or (span.flags & rules.BY_ID and span.tag == "section"))
     if span.tag == "header" or span.flags & rules.HEADER:
-        return linked > 0.4 or (span.tag == "header" and not span.headings)
+        bar = linked > HEADER_LINKED and (span.links >= FEW_LINKS or not span.headings)
+        return bar or (span.tag == "header" and not span.headings)
     if span.flags & rules.WEAK:
         return linked > WEAKLY_LINKED
-    return span.tag == "table" and linked > LINKED and span.chars < SHORT_CHARS and span.links >= 3
+    return span.tag == "table" and linked > LINKED and span.chars < SHORT_CHARS and span.links >= FEW_LINKS
 
 
 def _is_surely(span: Span) -> bool:
@@ -104,7 +107,7 @@ def _is_surely(span: Span) -> bool:
 
 def _is_link_list(span: Span) -> bool:
     linked = _linked(span)
-    if span.tag not in ("ul", "ol", "dl", "div", "section") or span.links < 3:
+    if span.tag not in ("ul", "ol", "dl", "div", "section") or span.links < FEW_LINKS:
         return False
     if span.fragments >= 0.8 * span.links and linked > TOC_LINKED:
         return True

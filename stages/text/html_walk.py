@@ -48,7 +48,7 @@ class Walk(Inline):
     def run(self) -> None:
         """Visit every token."""
         handlers = self._handlers()
-        flags_of, special = rules.flags_of, rules.SKIP | rules.FORMULA
+        unseen = rules.unseen
         inline, tokens, window = self.inline, self.tokens, self.tokens.window
         tokens.more()
         inline.append(window[0])
@@ -61,7 +61,7 @@ class Walk(Inline):
                 done = 0
                 if handler is not None:
                     done = handler(i, attrs)
-                elif attrs and flags_of(attrs) & special:
+                elif attrs and unseen(attrs):
                     done = self._special(i, tag, attrs)
                 if done:
                     i = done
@@ -170,7 +170,7 @@ class Walk(Inline):
 
     def _block(self, i: int, attrs: str) -> int:
         self.flush()
-        if attrs and rules.flags_of(attrs) & rules.SKIP:
+        if attrs and rules.unseen(attrs):
             return self._skip(i, self.tokens.window[i])
         return 0
 
@@ -180,7 +180,7 @@ class Walk(Inline):
 
     def _heading(self, i: int, attrs: str) -> int:
         self.flush()
-        if attrs and rules.flags_of(attrs) & rules.SKIP:
+        if attrs and rules.unseen(attrs):
             return self._skip(i, self.tokens.window[i])
         self.head = int(self.tokens.window[i][1])
         return 0
@@ -192,7 +192,7 @@ class Walk(Inline):
 
     def _li(self, i: int, attrs: str) -> int:
         self.flush()
-        if attrs and rules.flags_of(attrs) & rules.SKIP:
+        if attrs and rules.unseen(attrs):
             return self._skip(i, "li")
         if not self.lists or self.lists[-1] < 0:
             self.mark = "-"
@@ -214,7 +214,7 @@ class Walk(Inline):
 
     def _td(self, i: int, attrs: str) -> int:
         self.flush()
-        if attrs and rules.flags_of(attrs) & rules.SKIP:
+        if attrs and rules.unseen(attrs):
             return self._skip(i, self.tokens.window[i])
         if self.tables:
             self.tables[-1].open_cell(len(self.blocks), self.tokens.window[i] == "th", attrs)

@@ -28,7 +28,7 @@ from gristmill.pipeline.demo_sources import Package
 from tests.bench import extract_gold as gold
 
 PAGES = 40
-GOLD_WORDS = 100
+GOLD_WORDS = 10
 REPO = Path(__file__).parents[2]
 
 

@@ -265,6 +265,7 @@ def test_boilerplate_goes_within_the_main_content(chrome: str) -> None:
         "<div class='footnotes'><p>kept</p></div>",
         "<div class='admonition tip'><p>kept</p></div>",
         "<header><h2>kept</h2></header>",
+        "<div id='question-header'><h1><a href='/q/1'>kept</a></h1></div>",
         "<ul><li><a href='x'>kept</a> with words about it<li><a href='y'>kept</a> as well</ul>",
     ],
 )
@@ -295,3 +296,19 @@ def test_logos_above_a_page_that_marks_no_content_go() -> None:
     assert [m["uri"] for m in media_of(mapped(html))] == ["https://site.example/docs/guide/mill.png"]
     alone = mapped("<html><body><img src=a.png></body></html>")
     assert alone.batch.column("text")[0].as_py() == MEDIUM_CHAR
+
+
+def test_an_encyclopaedia_page() -> None:
+    prose = "The river rises in the hills and falls into the sea. " * 5
+    html = (
+        "<html><body><div id=content role=main><h1>River</h1><div id=bodyContent><div id=siteSub>From the site</div>"
+        "<table class=infobox><tr><th colspan=2>River<tr><th>Length<td>10 km<tr><th>Source<td>Hill</table>"
+        f"<p>{prose}<sup class=reference><a href='#n'>[1]</a></sup></p><div class=toc role=navigation><b>In</b>"
+        "<ul><li><a href='#h'>History</a></ul></div><h2>History<i class=mw-editsection>[<a href=e>edit</a>]</i></h2>"
+        f"<p>{prose}</p><ol class=references><li id=n><span class=mw-cite-backlink><a href='#r'>^</a></span> Doe, 2001."
+        "</ol><div class=navbox><a href=x>Rivers</a></div></div><div id=catlinks class=catlinks><a href=c>In</a>"
+        "</div></div><div id=mw-panel><ul><li><a href=/>Main page</a></ul></div></body></html>"
+    )
+    table = "| River |  |\n| --- | --- |\n| Length | 10 km |\n| Source | Hill |"
+    expected = f"# River\n\n{table}\n\n{prose}[1]\n\n## History\n\n{prose.strip()}\n\n1. Doe, 2001."
+    assert mapped(html).batch.column("text")[0].as_py() == expected
