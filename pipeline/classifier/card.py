@@ -96,6 +96,7 @@ def markdown(card: Mapping[str, Any]) -> str:
         f" {decision['precision_high']:.4f}), recall {decision['recall']:.4f}, kept {decision['keep_rate']:.4f}.",
         "",
         *_confusion("domain", test["by_domain"]),
+        *_confusion("input", test["by_input"]),
         *_confusion("language", test["by_language"]),
         "## What it was made of",
         "",

@@ -62,6 +62,7 @@ def report(scored: Scored, rows: Sequence[Labelled], threshold: float) -> dict[s
         **quality,
         "decision": asdict(metrics.decide(s.scores, s.positive, s.weight, threshold)),
         "by_domain": metrics.confusion([r.document.domain or UNKNOWN for r in rows], s.scores, s.positive, threshold),
+        "by_input": metrics.confusion([r.document.label for r in rows], s.scores, s.positive, threshold),
         "by_language": metrics.confusion(languages(rows), s.scores, s.positive, threshold),
     }
 

@@ -28,6 +28,7 @@ class EvalOptions:
     prior: float | None = None
     seed: int = 0
     kind: str | None = None
+    domain: str = ""
     max_docs: int = DEFAULT_MAX_DOCS
     out: Path | None = None
 
@@ -38,7 +39,7 @@ def evaluate(options: EvalOptions, log: Callable[[str], None]) -> dict[str, Any]
         raise UsageError("must lie between 0 and 1", "--prior", options.prior)
     path, _, name = options.model.rpartition(":") if _USER_MARK in options.model else (options.model, "", "")
     model = open_model(path, options.code, name)
-    reading = Reading(model.windows, options.kind, options.max_docs, options.seed)
+    reading = Reading(model.windows, options.kind, options.domain, options.max_docs, options.seed)
     sides = {False: read_side(options.negative, reading), True: read_side(options.positive, reading)}
     rows = [Labelled(one, positive) for positive, side in sides.items() for one in side.documents]
     for positive, side in sides.items():

@@ -21,6 +21,9 @@ from gristmill.stages.quality.features import normalised
 POSITIVE_LABEL = "__label__positive"
 NEGATIVE_LABEL = "__label__negative"
 
+TRAINED_WINDOWS = 4
+"""Windows of a document that fastText is trained with: half the time, and a long document weighs no more than four."""
+
 _CHILD = "gristmill.pipeline.classifier.fit_child"
 # glibc then fills what it allocates with 255 xor 255, which is zero; see fit_child.
 _ZEROED_MEMORY = {"MALLOC_PERTURB_": "255"}
@@ -79,9 +82,18 @@ def fit_head(embeddings: Floats, positive: Floats, ridge: float = 1.0) -> dict[s
     return {"weights": [float(w) for w in params[:-1]], "bias": float(params[-1])}
 
 
+def _some(windows: Sequence[str]) -> Sequence[str]:
+    """At most TRAINED_WINDOWS of a document's windows, evenly spaced, the first and the last among them."""
+    last = len(windows) - 1
+    if last < TRAINED_WINDOWS:
+        return windows
+    return [windows[index * last // (TRAINED_WINDOWS - 1)] for index in range(TRAINED_WINDOWS)]
+
+
 def _training_lines(rows: Sequence[Labelled], seed: int) -> Iterator[str]:
-    """A line for each window of each document, in an order drawn by content: fastText takes them as they come."""
-    windows = [(row, index, window) for row in rows for index, window in enumerate(row.document.windows)]
+    """A line for each of some windows of each document, in an order drawn by content, since fastText takes
+    them as they come."""
+    windows = [(row, index, window) for row in rows for index, window in enumerate(_some(row.document.windows))]
     windows.sort(key=lambda one: blake3(f"{seed}\0{one[1]}\0".encode() + one[0].document.digest).digest(16))
     for (row, _, _), line in zip(windows, normalised([window for _, _, window in windows]), strict=True):
         if line:

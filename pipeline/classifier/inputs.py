@@ -43,13 +43,14 @@ _COLUMNS = ("content_hash", "domain", "source", "url", "lang", "text", "meta")
 
 @dataclass(frozen=True)
 class Document:
-    """One labelled document; `digest` is its content hash, `lang` "" where nothing says."""
+    """One labelled document; `digest` is its content hash, `label` its argument, `lang` "" where nothing says."""
 
     digest: bytes
     windows: tuple[str, ...]
     key: tuple[str, ...]
     domain: str
     lang: str
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,11 @@ class Input:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a side is read. `kind` overrides what suffixes say."""
+    """How a side is read. `kind` overrides what suffixes say; `domain` what files and records say."""
 
     windows: Windows = field(default_factory=Windows)
     kind: str | None = None
+    domain: str = ""
     max_docs: int = DEFAULT_MAX_DOCS
     seed: int = 0
 
@@ -98,7 +100,7 @@ def read_side(arguments: Sequence[str], reading: Reading) -> Side:
         inputs.append(found)
         batches = _published(argument, found) if _is_dataset(argument) else _files(found, reading, lost)
         for batch, label in batches:
-            for document in _documents(batch, label, reading.windows):
+            for document in _documents(batch, label, reading):
                 if document.windows:
                     chosen.offer(document)
                 else:
@@ -125,6 +127,12 @@ class _Smallest:
 
     def sorted(self) -> tuple[Document, ...]:
         return tuple(sorted((entry[2] for entry in self._heap), key=lambda one: (one.digest, one.key)))
+
+
+def read_rows(argument: str, kind: str | None) -> Iterator[pa.RecordBatch]:
+    """The rows of every file that an argument names, as they are read: pages are still HTML. Losses are passed over."""
+    for file in _input(argument).files:
+        yield from _read(file, KINDS[kind or kind_of_file(Path(file.rel))], Counter())
 
 
 def _is_dataset(argument: str) -> bool:
@@ -187,8 +195,8 @@ def _with_path(batch: pa.RecordBatch, file: InputFile) -> pa.RecordBatch:
     return batch.set_column(index, batch.schema.field(index), batch.column(index).fill_null(path))
 
 
-def _documents(batch: pa.RecordBatch, label: str, windows: Windows) -> Iterator[Document]:
-    pieces, rows = windows.of(batch.column("text"))
+def _documents(batch: pa.RecordBatch, label: str, reading: Reading) -> Iterator[Document]:
+    pieces, rows = reading.windows.of(batch.column("text"))
     by_row: list[list[str]] = [[] for _ in range(batch.num_rows)]
     for piece, row in zip(pieces, rows.tolist(), strict=True):
         if piece.strip():
@@ -196,9 +204,8 @@ def _documents(batch: pa.RecordBatch, label: str, windows: Windows) -> Iterator[
     columns: dict[str, list[Any]] = {name: batch.column(name).to_pylist() for name in _COLUMNS if name != "text"}
     for row, seen in enumerate(by_row):
         record = {name: values[row] for name, values in columns.items()}
-        yield Document(
-            record["content_hash"], tuple(seen), _key(record, label), record["domain"] or "", record["lang"] or ""
-        )
+        domain, lang = reading.domain or record["domain"] or "", record["lang"] or ""
+        yield Document(record["content_hash"], tuple(seen), _key(record, label), domain, lang, label)
 
 
 def _key(record: dict[str, Any], label: str) -> tuple[str, ...]:

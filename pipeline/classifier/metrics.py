@@ -105,7 +105,7 @@ def decide(scores: Floats, positive: Floats, weight: Floats, threshold: float) -
         precision=precision,
         precision_low=low,
         precision_high=high,
-        recall=float(weight[kept & good].sum() / weight[good].sum()),
+        recall=float(weight[kept & good].sum() / weight[good].sum()) if good.any() else float("nan"),
         keep_rate=float(weight[kept].sum() / weight.sum()),
     )
 

@@ -23,18 +23,20 @@ def reliability_png(report: Mapping[str, Any], title: str) -> bytes:
     """Share of positives against predicted probability, before and after calibration, with 95 % intervals."""
     figure, axes = _figure()
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":", label="perfect")
-    _curve(axes, report["before"], _BEFORE, "raw")
-    _curve(axes, report["after"], _AFTER, "calibrated")
+    _curve(axes, report["before"], _BEFORE, "raw", False)
+    _curve(axes, report["after"], _AFTER, "calibrated", True)
     axes.set(xlabel="predicted probability of good", ylabel="share of good documents", title=title)
     axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
+    axes.set_ylim(-0.05, 1.02)
     axes.set_aspect("equal")
-    axes.legend(loc="upper left", fontsize=8, frameon=False)
+    axes.legend(loc="upper left", fontsize=8, framealpha=0.9)
     return _png(figure)
 
 
 def scores_png(scores: Floats, positive: Floats, threshold: float, title: str) -> bytes:
     """How many documents of either class have which score, and the threshold."""
+    from matplotlib.ticker import ScalarFormatter
+
     figure, axes = _figure()
     edges = np.linspace(0, 1, _BINS + 1).tolist()
     for value, colour, name in ((0, _NEGATIVE, "bad"), (1, _POSITIVE, "good")):
@@ -42,20 +44,25 @@ def scores_png(scores: Floats, positive: Floats, threshold: float, title: str) -
         axes.hist(chosen, bins=edges, color=colour, alpha=0.6, label=f"{name} ({len(chosen)})")
     axes.axvline(threshold, color="black", linewidth=1, label=f"threshold {threshold:.4g}")
     axes.set_yscale("symlog", linthresh=10)
+    axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.set(xlabel="score", ylabel="documents (linear below 10)", title=title)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=8, frameon=False, loc="upper center")
+    axes.legend(fontsize=8, framealpha=0.9, loc="upper center")
     return _png(figure)
 
 
-def _curve(axes: "Axes", part: Mapping[str, Any], colour: str, name: str) -> None:
+def _curve(axes: "Axes", part: Mapping[str, Any], colour: str, name: str, detailed: bool) -> None:
+    """The bins as a line; with intervals and numbers of documents where `detailed`."""
     bins: Sequence[Mapping[str, float]] = part["reliability"]
     x = [one["mean_score"] for one in bins]
     y = np.array([one["positive_frac"] for one in bins])
+    label = f"{name}: ECE {part['ece']:.3f}, Brier {part['brier']:.3f}"
+    if not detailed:
+        axes.plot(x, y, color=colour, marker="o", markersize=3, linewidth=1, label=label)
+        return
     low = y - np.array([one["positive_low"] for one in bins])
     high = np.array([one["positive_high"] for one in bins]) - y
-    label = f"{name}: ECE {part['ece']:.3f}, Brier {part['brier']:.3f}"
     spread = np.clip([low, high], 0, None)
     axes.errorbar(x, y, spread, color=colour, marker="o", markersize=4, linewidth=1.2, capsize=2, label=label)
     for one, at in zip(bins, x, strict=True):

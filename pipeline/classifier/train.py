@@ -50,6 +50,7 @@ class TrainOptions:
     scorer: str = "fasttext"
     label: str = ""
     kind: str | None = None
+    domain: str = ""
     max_docs: int = DEFAULT_MAX_DOCS
     license: str = ""
     note: str = ""
@@ -60,7 +61,7 @@ class TrainOptions:
 def train(options: TrainOptions, log: Callable[[str], None]) -> dict[str, Any]:
     """Make the model and return its card. Raises UsageError, InputError, NoVerdictError."""
     _check(options)
-    reading = Reading(options.windows, options.kind, options.max_docs, options.seed)
+    reading = Reading(options.windows, options.kind, options.domain, options.max_docs, options.seed)
     sides = {"positive": read_side(options.positive, reading), "negative": read_side(options.negative, reading)}
     found = split(sides["negative"].documents, sides["positive"].documents, options.seed)
     counts = {part: len(rows) for part, rows in found.parts.items()}
@@ -125,7 +126,7 @@ def _threshold(model: Model, found: Split, options: TrainOptions, sides: Mapping
     if not options.pool:
         level = metrics.threshold_for_keep_rate(scored.scores, scored.weight, options.keep_rate)
         return level, f"{options.keep_rate:g} of the calibration part kept"
-    reading = Reading(options.windows, options.kind, options.max_docs, options.seed)
+    reading = Reading(options.windows, options.kind, options.domain, options.max_docs, options.seed)
     pool = read_side(options.pool, reading)
     raw = raw_scores(model, [one.windows for one in pool.documents])
     scores = rounded(calibrated(model.calibration, raw))

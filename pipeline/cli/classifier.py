@@ -34,10 +34,20 @@ for instance:
   gristmill classifier eval models/web/web.gmq --positive other/good/ --negative other/bad/ --out report/"""
 
 
+DEMO_HELP = """train the classifiers of the demo, one for each domain
+
+INPUT is the folder that `gristmill demo-data` filled. Good and bad text comes from it and from packages of this
+machine; what cannot be had is left out and named. A second call is instant.
+
+for instance:
+  gristmill classifier demo demo/input --out demo/classifiers"""
+
+
 def _input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--positive", action="append", required=True, metavar="A", help="good documents (repeatable)")
     parser.add_argument("--negative", action="append", required=True, metavar="B", help="bad documents (repeatable)")
     parser.add_argument("--as", dest="kind", metavar="KIND", help="read every file as html, jsonl, text, code ...")
+    parser.add_argument("--domain", default="", metavar="D", help="domain of all documents, for the report")
     parser.add_argument("--max-docs", type=int, default=20_000, metavar="N", help="use at most N of a class (20000)")
     parser.add_argument("--prior", type=float, metavar="P", help="share of good documents where it will be used")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the split and of all draws (0)")
@@ -92,6 +102,7 @@ def _train(args: argparse.Namespace) -> int:
         scorer=args.scorer,
         label=args.label,
         kind=args.kind,
+        domain=args.domain,
         max_docs=_positive(args.max_docs, "--max-docs"),
         license=args.license,
         note=args.note,
@@ -130,6 +141,7 @@ def _eval(args: argparse.Namespace) -> int:
         prior=args.prior,
         seed=args.seed,
         kind=args.kind,
+        domain=args.domain,
         max_docs=_positive(args.max_docs, "--max-docs"),
         out=args.out,
     )
@@ -138,6 +150,38 @@ def _eval(args: argparse.Namespace) -> int:
         emit_json(found)
     else:
         _print_report(found["report"])
+    return EXIT_DONE
+
+
+def _demo_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", type=Path, metavar="INPUT", help="the folder that demo-data filled")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the models")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="where packages are kept, as for demo-data")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _demo(args: argparse.Namespace) -> int:
+    from gristmill.pipeline.demo_classifiers import make
+    from gristmill.stages.text.lid_model import cache_folder
+
+    # Beside the models: where `demo-data` keeps its packages.
+    made = make(args.input, args.out, args.cache or cache_folder().parent / "demo-data", say)
+    if args.json:
+        emit_json(made)
+        return EXIT_DONE
+    headers = ("model", "AUC", "threshold", "precision", "recall", "kept")
+    rows = [
+        (
+            args.out / m["model"],
+            f"{m['auc']:.4f}",
+            *(f"{m['decision'][k]:.4f}" for k in headers[2:5]),
+            f"{m['decision']['keep_rate']:.4f}",
+        )
+        for m in made.models.values()
+    ]
+    print_table(headers, rows)
+    for line in made.left_out:
+        print_line(f"left out: {line}")
     return EXIT_DONE
 
 
@@ -154,7 +198,7 @@ def _print_report(report: Mapping[str, Any]) -> None:
         f" {decision['precision_high']:.4f}), recall {decision['recall']:.4f}, kept {decision['keep_rate']:.4f}"
     )
     headers = ("good kept", "bad kept", "good dropped", "bad dropped")
-    for key in ("by_domain", "by_language"):
+    for key in ("by_domain", "by_input", "by_language"):
         rows = [(r["group"], r["tp"], r["fp"], r["fn"], r["tn"]) for r in report[key]]
         print_table((key.removeprefix("by_"), *headers), rows)
 
@@ -181,4 +225,5 @@ def _file_name(name: str) -> str:
 COMMANDS: Mapping[str, Command] = {
     "train": Command(TRAIN_HELP, _train_arguments, _train),
     "eval": Command(EVAL_HELP, _eval_arguments, _eval),
+    "demo": Command(DEMO_HELP, _demo_arguments, _demo),
 }
