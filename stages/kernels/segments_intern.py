@@ -54,7 +54,7 @@ INTERNED = types.NamedTuple(
 
 def interned(entries: int) -> Interned:
     """A table for so many entries."""
-    slots = max(_FIRST_SLOTS, 1 << (2 * max(entries, 1) - 1).bit_length())
+    slots = max(_FIRST_SLOTS, 1 << (3 * (entries + 1) // 2).bit_length())
     return Interned(
         np.empty(slots, np.int32),
         np.empty((entries, 2), np.int32),
@@ -106,7 +106,7 @@ def _put(table: Any, slot: int, start: int, size: int, tag: Any) -> None:
     table.slots[slot] = entry
     table.known[entry, 0], table.known[entry, 1], table.hashes[entry] = start, size, tag
     table.state[_ENTRIES] = entry + 1
-    if 2 * (entry + 1) > table.state[_SIZE]:
+    if 3 * (entry + 1) > 2 * table.state[_SIZE]:
         _grow(table)
 
 
