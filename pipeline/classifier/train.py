@@ -64,6 +64,7 @@ def train(options: TrainOptions, log: Callable[[str], None]) -> dict[str, Any]:
     reading = Reading(options.windows, options.kind, options.domain, options.max_docs, options.seed)
     sides = {"positive": read_side(options.positive, reading), "negative": read_side(options.negative, reading)}
     found = split(sides["negative"].documents, sides["positive"].documents, options.seed)
+    found = replace(found, warnings=(*found.warnings, *_easy_precision(found, options)))
     counts = {part: len(rows) for part, rows in found.parts.items()}
     log(
         f"{options.name}: {counts['train']} documents to train with, {counts['calibrate']} to calibrate,"
@@ -73,7 +74,7 @@ def train(options: TrainOptions, log: Callable[[str], None]) -> dict[str, Any]:
         log(f"{options.name}: {warning}")
     trained = train_scorer(options.scorer, found.parts["train"], options)
     model = _calibrated(trained, found, options)
-    threshold, by = _threshold(model, found, options, sides)
+    threshold, by = _threshold(model, found, options)
     model = replace(model, threshold=threshold)
     scored = score_rows(model, found.parts["test"], options.prior)
     test = report(scored, found.parts["test"], threshold)
@@ -115,7 +116,7 @@ def _calibrated(trained: Trained, found: Split, options: TrainOptions) -> Model:
     return replace(model, calibration=fit(options.calibration, raw, positive, weight))
 
 
-def _threshold(model: Model, found: Split, options: TrainOptions, sides: Mapping[str, Side]) -> tuple[float, str]:
+def _threshold(model: Model, found: Split, options: TrainOptions) -> tuple[float, str]:
     """The threshold and what it was chosen by, in words."""
     scored = score_rows(model, found.parts["calibrate"], options.prior)
     if options.target_precision is not None:
@@ -132,6 +133,17 @@ def _threshold(model: Model, found: Split, options: TrainOptions, sides: Mapping
     scores = rounded(calibrated(model.calibration, raw))
     level = metrics.threshold_for_keep_rate(scores, scores * 0 + 1, options.keep_rate)
     return level, f"{options.keep_rate:g} of a pool of {len(pool.documents)} documents kept"
+
+
+def _easy_precision(found: Split, options: TrainOptions) -> list[str]:
+    """A warning where keeping everything has the target precision: the threshold then asks nothing."""
+    share = labels_of(found.parts["calibrate"]).mean() if options.prior is None else options.prior
+    if options.target_precision is None or share < options.target_precision:
+        return []
+    return [
+        f"{share:.1%} of the documents are taken to be good, so that keeping all of them has the target precision of"
+        f" {options.target_precision:g}; say with --prior how many are where the model will be used"
+    ]
 
 
 def _card(

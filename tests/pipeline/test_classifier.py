@@ -146,6 +146,14 @@ def test_a_prior_moves_the_scores_not_their_order(trained: tuple[TrainOptions, d
     assert open_model(str(tmp_path / "tiny.gmq")).scores(column) < before
 
 
+def test_a_precision_that_asks_nothing_is_told(trained: tuple[TrainOptions, dict[str, Any]], tmp_path: Path) -> None:
+    said: list[str] = []
+    chosen = replace(trained[0], out=tmp_path, target_precision=0.9)
+    assert train(replace(chosen, prior=0.95), said.append)["warnings"]
+    assert any("keeping all of them" in line for line in said)
+    assert not train(replace(chosen, prior=0.5), quiet)["warnings"]
+
+
 def test_what_cannot_be_reached_is_no_verdict(trained: tuple[TrainOptions, dict[str, Any]], tmp_path: Path) -> None:
     same = trained[0].positive
     halves = tmp_path / "a", tmp_path / "b"
