@@ -15,6 +15,7 @@ from pathlib import Path
 REPO = Path(__file__).parents[4]
 MIN_CHARS, MAX_CHARS = 150, 4000
 _MAX_FILE_BYTES = 400_000
+_PROSE = (".html", ".md", ".rst", ".txt", ".pod")
 _SUFFIXES = (".html", ".md", ".rst", ".txt", ".py", ".pod", ".mm", ".tex", ".java", ".rb", ".lua")
 
 
@@ -44,13 +45,16 @@ def _docstrings(source: str) -> str:
     return "\n\n".join(doc for node in nodes if isinstance(node, kinds) and (doc := ast.get_docstring(node)))
 
 
-def _texts(path: Path) -> Iterator[str]:
+def _texts(path: Path, prose: bool) -> Iterator[str]:
+    if prose and path.suffix not in (*_PROSE, ".py"):
+        return
     raw = path.read_bytes()
     if path.suffix == ".html":
         yield _page(raw)
         return
     text = raw.decode("utf-8", "replace")
-    yield text
+    if path.suffix != ".py" or not prose:
+        yield text
     if path.suffix == ".py":
         yield _docstrings(text)
 
@@ -71,22 +75,23 @@ def _pieces(text: str) -> Iterator[str]:
         yield piece
 
 
-def _of_root(root: Path) -> Iterator[str]:
+def _of_root(root: Path, prose: bool) -> Iterator[str]:
     paths = [p for p in root.rglob("*") if p.suffix in _SUFFIXES and p.is_file() and not p.is_symlink()]
     key = {p: hashlib.blake2b(str(p.relative_to(root)).encode("utf-8", "replace")).digest() for p in paths}
     for path in sorted(paths, key=lambda p: key[p]):
         if path.stat().st_size <= _MAX_FILE_BYTES:
-            for text in _texts(path):
+            for text in _texts(path, prose):
                 yield from islice(_pieces(text), 12)
 
 
 @functools.lru_cache(maxsize=4)
-def documents(count: int, everywhere: bool = False) -> tuple[str, ...]:
-    """At most `count` different documents; `everywhere`: also from what the machine has installed besides Python."""
+def documents(count: int, everywhere: bool = False, prose: bool = False) -> tuple[str, ...]:
+    """At most `count` different documents; `everywhere`: also from what the machine has installed besides Python;
+    `prose`: no sources of programs."""
     found: dict[bytes, str] = {}
     roots = [root for root in _roots(everywhere) if root.is_dir()]
     for root in roots:
-        for text in islice(_of_root(root), 2 * count // max(len(roots), 1) + 1):
+        for text in islice(_of_root(root, prose), 2 * count // max(len(roots), 1) + 1):
             clean = text.encode("utf-8", "replace").decode()
             found[hashlib.blake2b(clean.encode(), digest_size=16).digest()] = clean
     return tuple(found[digest] for digest in sorted(found))[:count]
