@@ -26,7 +26,8 @@ RULES_DIGEST = "c474cd0a849d32cfa08182d61978d636a1924f49e9b1e544db15e9aa3f8989d6
 """Of the English rules of spaCy 3.8.18, see `rules_digest`."""
 
 _WHERE = "words: compat"
-_ALL_CHARS = "".join(map(chr, range(sys.maxunicode + 1)))
+_ALL_CHARS = "".join(map(chr, (*range(0x34000), *range(0xE0000, 0xE1000))))
+"""Beyond these, no character is assigned, or is one that a rule names or Unicode calls a letter, space or mark."""
 _MAY_BEGIN_INFIX = "+-*^.,–—~:<>=/"
 _CONDITIONAL_PREFIX = "+"
 """A prefix unless a digit follows; the loop sees to it, as to "..", "US$" and the like."""
@@ -143,16 +144,16 @@ def _flags(english: Any, unit_ends: set[str]) -> npt.NDArray[np.uint32]:
         ct.WORD: r"\w",
         ct.DIGIT: r"\d",
     }
-    flags = np.zeros(len(_ALL_CHARS), dtype=np.uint32)
+    flags = np.zeros(sys.maxunicode + 1, dtype=np.uint32)
     for flag, pattern in by_class.items():
         for run in re.finditer(f"(?:{pattern})+", _ALL_CHARS):
-            flags[run.start() : run.end()] |= flag
+            flags[ord(run.group()[0]) : ord(run.group()[-1]) + 1] |= flag
     for flag, chars in ((ct.UNIT_END, unit_ends), (ct.SENTENCE_END, Sentencizer.default_punct_chars)):
         flags[[ord(char) for char in chars]] |= flag
     flags |= ct.WORDLIKE
     flags[[ord(char) for char in PUNCTUATION]] &= ~np.uint32(ct.WORDLIKE)
-    flags[[char.isalpha() for char in _ALL_CHARS]] |= ct.ALPHA
-    flags[[unicodedata.category(char)[0] == "P" for char in _ALL_CHARS]] |= ct.PUNCT
+    flags[[ord(char) for char in _ALL_CHARS if char.isalpha()]] |= ct.ALPHA
+    flags[[ord(char) for char in _ALL_CHARS if unicodedata.category(char)[0] == "P"]] |= ct.PUNCT
     return flags
 
 

@@ -2,7 +2,9 @@
 
 import hashlib
 import random
+import re
 import sys
+import unicodedata
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from gristmill.manifests.errors import EXIT_USAGE, UsageError
 from gristmill.stages.kernels import chunks
+from gristmill.stages.kernels import chunks_tables as ct
 from gristmill.stages.text.compat import spacy_rules, spans
 from gristmill.stages.text.compat.profile import check_words
 from gristmill.stages.text.gopher_quality import GopherQuality
@@ -112,6 +115,32 @@ def test_without_spacy_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(UsageError, match=r"gristmill\[compat\]"):
         check_words("compat", "gopher_quality")
     assert GopherQuality().words == "fast"
+
+
+def test_flags_of_every_character() -> None:
+    from spacy.lang import char_classes as classes
+
+    chars = "".join(map(chr, range(sys.maxunicode + 1)))
+    flags = spacy_rules.split_tables().flags
+    of_python = {
+        ct.ALPHA: [char.isalpha() for char in chars],
+        ct.SPACE: [char.isspace() for char in chars],
+        ct.PUNCT: [unicodedata.category(char)[0] == "P" for char in chars],
+    }
+    for flag, wanted in of_python.items():
+        assert np.array_equal(flags & flag != 0, np.array(wanted)), flag
+    by_class = {
+        ct.LETTER: f"[{classes.ALPHA}]",
+        ct.LOWER: f"[{classes.ALPHA_LOWER}]",
+        ct.UPPER: f"[{classes.ALPHA_UPPER}]",
+        ct.INFIX: classes.LIST_ICONS[0],
+        ct.WORD: r"\w",
+        ct.DIGIT: r"\d",
+    }
+    for flag, pattern in by_class.items():
+        found = [ord(match.group()) for match in re.finditer(pattern, chars)]
+        found += [0x2026] if flag == ct.INFIX else []
+        assert np.flatnonzero(flags & flag).tolist() == sorted(found), flag
 
 
 def test_other_rules_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
