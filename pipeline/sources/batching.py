@@ -2,11 +2,11 @@
 
 In: texts as UTF-8, and for each what `columns.Columns` holds. Out: ReadBatches as full as the bounds allow, arrays at
 offset 0. A text is copied once, into the buffer of its batch, while it is in the processor's cache; a text of
-`batch_bytes` or more is alone in its batch and is not copied at all. Texts are hashed when their batch is full, many at
-a time.
+`batch_bytes` or more is alone in its batch and is not copied at all. Texts are hashed many at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +18,22 @@ from gristmill.pipeline.sources.columns import (
     empty_batch,
     finished_batch,
     hashed_batch,
+    replace_medium_chars,
 )
-from gristmill.pipeline.sources.content_hashes import Bytes, hash_rows
+from gristmill.pipeline.sources.content_hashes import LONG_TEXT_BYTES, Bytes, hash_parts, hash_rows
+from gristmill.pipeline.sources.kernel_use import kernels_pay
 from gristmill.pipeline.sources.protocol import Loss, ReadBatch, ReadOptions
 from gristmill.pipeline.sources.spare_buffers import take_buffer
 
 # What a kernel may write behind the last text.
 SLACK_BYTES = 64
+
+
+@cache
+def _kernel() -> Callable[[Sequence[Bytes], Bytes, int], int]:
+    from gristmill.stages.kernels.utf8 import copy_utf8
+
+    return copy_utf8
 
 
 class DocumentBuilder:
@@ -45,6 +54,7 @@ class DocumentBuilder:
         self._bytes = 0
         self._buffer: Bytes | None = None
         self._view = memoryview(b"")
+        self._hashes: dict[int, bytes] = {}
 
     def add(self, texts: Sequence[str], columns: Columns, max_bytes: int) -> list[ReadBatch]:
         """Adds rows whose texts take at most `max_bytes` of UTF-8."""
@@ -76,8 +86,14 @@ class DocumentBuilder:
 
     def wrote(self, sizes: Sequence[int], columns: Columns) -> None:
         """Adds rows whose texts, UTF-8 without U+FFFC, stand at the place that `place` gave."""
+        row, start = len(self._sizes), self._bytes
+        for size in sizes:
+            if size >= LONG_TEXT_BYTES:
+                self._hashes[row] = hash_parts([self._view[start : start + size]])
+            row += 1
+            start += size
         self._sizes += sizes
-        self._bytes += sum(sizes)
+        self._bytes = start
         self._columns.extend(columns)
 
     def add_row(self, text: bytes | memoryview, key_text: str | None, url: str | None, meta: bytes) -> list[ReadBatch]:
@@ -91,6 +107,33 @@ class DocumentBuilder:
         columns.url.append(url)
         columns.meta.append(meta)
         return full
+
+    def add_utf8(self, parts: Sequence[memoryview], key_text: str | None, url: str | None, meta: bytes) -> bool:
+        """Adds the row whose text is `parts`, one or more, put together, if that is UTF-8 and fits in the batch, and
+        kernels are in use; if not, nothing is changed. The others as in `add_row`, which makes the same batches."""
+        options, start, sizes, size = self._options, self._bytes, self._sizes, sum(map(len, parts))
+        if size >= options.batch_bytes or start + size > options.batch_bytes or len(sizes) == options.batch_rows:
+            return False
+        if not kernels_pay(size):
+            return False
+        if self._buffer is None:
+            self._room()
+        assert self._buffer is not None
+        kind = _kernel()([np.frombuffer(part, np.uint8) for part in parts], self._buffer, start)
+        if kind < 0:
+            return False
+        if kind:
+            replace_medium_chars(self._buffer[start : start + size])
+        elif size >= LONG_TEXT_BYTES:
+            # While it is in the processor's cache.
+            self._hashes[len(sizes)] = hash_parts(parts)
+        sizes.append(size)
+        self._bytes += size
+        columns = self._columns
+        columns.key_text.append(key_text)
+        columns.url.append(url)
+        columns.meta.append(meta)
+        return True
 
     def add_alone(self, text: pa.Buffer, columns: Columns) -> list[ReadBatch]:
         """Adds one row whose UTF-8 text becomes the column of a batch of its own."""
@@ -111,7 +154,7 @@ class DocumentBuilder:
         np.cumsum(self._sizes, out=offsets[1:])
         data = np.frombuffer(self._room()[: self._bytes], np.uint8)
         text = as_text(offsets, pa.py_buffer(self._buffer).slice(0, self._bytes))
-        batch = hashed_batch(text, hash_rows(data, offsets), self._columns, self._options)
+        batch = hashed_batch(text, hash_rows(data, offsets, self._hashes), self._columns, self._options)
         self._start()
         return [ReadBatch(batch, self._take_losses())]
 

@@ -20,7 +20,6 @@ from gristmill.pipeline.sources.protocol import ReadOptions
 
 _MEDIUM_CHAR = b"\xef\xbf\xbc"
 _REPLACEMENT = b"\xef\xbf\xbd"
-_HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint8).reshape(256, 2)
 _DICTIONARY_FIELDS = frozenset({"domain", "derivation"})
 
 
@@ -152,12 +151,14 @@ def replace_medium_chars(data: Bytes) -> None:
 
 def ids(key_text: Sequence[str | None], hashes: Bytes) -> pa.Array:
     """Ids as lower-case hex: hash of the key text, where there is none the content hash."""
-    keyed = [i for i, key in enumerate(key_text) if key is not None]
-    digests = hashes.copy() if len(keyed) < len(key_text) else np.empty_like(hashes)
-    if keyed:
-        keys = pa.array([key for key in key_text if key is not None], pa.large_string())
-        offsets, data = text_bytes(keys)
-        digests[keyed] = hash_rows(data, offsets)
+    all_keyed = None not in key_text
+    keys = pa.array(key_text if all_keyed else [key for key in key_text if key is not None], pa.large_string())
+    offsets, data = text_bytes(keys)
+    if all_keyed:
+        return hex_strings(hash_rows(data, offsets))
+    digests = hashes.copy()
+    if len(keys):
+        digests[[i for i, key in enumerate(key_text) if key is not None]] = hash_rows(data, offsets)
     return hex_strings(digests)
 
 
@@ -165,7 +166,7 @@ def hex_strings(digests: Bytes) -> pa.Array:
     """Lower-case hex of each row of a (rows, n) array, as string."""
     rows, width = digests.shape
     offsets = np.arange(rows + 1, dtype=np.int32) * np.int32(2 * width)
-    data = _HEX[digests].reshape(-1)
+    data = digests.tobytes().hex().encode()
     return pa.Array.from_buffers(pa.string(), rows, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 

@@ -31,7 +31,8 @@ _BOMS = (
 )
 _OFFSETS = struct.Struct("=qq")
 _BOM_STARTS = frozenset(bom[0] for bom, _ in _BOMS)
-_META_BYTES = 1024
+# A page declares its encoding within these.
+META_BYTES = 1024
 _PART_BYTES = 1 << 20
 _DETECTED_BYTES = 128 << 10
 _META_CHARSET = re.compile(rb"<meta[^>]{1,512}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.+-]{2,40})", re.IGNORECASE)
@@ -57,14 +58,14 @@ def is_utf8(data: bytes | memoryview) -> bool:
     return True
 
 
-def is_plain_utf8(data: bytes, start: int, end: int, declared: str | None) -> bool:
-    """Whether the page `data[start:end]` is UTF-8 without byte order mark, as `html_to_utf8` would find, told
-    without copying it. False may also mean that it takes a closer look."""
+def declares_utf8(data: bytes, start: int, end: int, declared: str | None) -> bool:
+    """Whether the page `data[start:end]`, if it is UTF-8, is just that, without byte order mark, as `html_to_utf8`
+    would find, told by its first META_BYTES. False may also mean that it takes a closer look."""
     if start < end and data[start] in _BOM_STARTS:
         return False
-    if declared is None and (meta := _META_CHARSET.search(data, start, min(end, start + _META_BYTES))):
+    if declared is None and (meta := _META_CHARSET.search(data, start, min(end, start + META_BYTES))):
         declared = meta[1].decode("ascii")
-    return (declared is None or python_codec(declared) == UTF8) and is_utf8(memoryview(data)[start:end])
+    return declared is None or python_codec(declared) == UTF8
 
 
 def html_to_utf8(data: bytes | memoryview, declared: str | None) -> tuple[bytes, str] | None:
@@ -72,7 +73,7 @@ def html_to_utf8(data: bytes | memoryview, declared: str | None) -> tuple[bytes,
 
     `declared` is the charset of the HTTP header, or None.
     """
-    first = bytes(data[:_META_BYTES])
+    first = bytes(data[:META_BYTES])
     for bom, encoding in _BOMS:
         if first.startswith(bom):
             data, declared = data[len(bom) :], encoding

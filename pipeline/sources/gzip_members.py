@@ -40,7 +40,7 @@ def decode(raw: BinaryIO, skip: int) -> Iterator[Piece]:
         if MAGIC.startswith(head):
             size, fault = _measure(raw, start)
             end = raw.tell()
-            if fault is None or fault.reason == "truncated":
+            if (fault is None and size > skip) or (fault and fault.reason == "truncated"):
                 yield from behind(_member(raw, start), skip)
             if fault:
                 # What the member delivered before it was found out is neither verified nor skipped again.

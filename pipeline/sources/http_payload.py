@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fastwarc.stream_io import WarcReader
 
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?: [^\r\n]*)?\r?\n")
+_USUAL_STATUS = (b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 200 OK\r\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _MAX_HEAD_BYTES = 256 << 10
 _CHUNK_SIZE = re.compile(rb"(?:\r?\n)?([0-9A-Fa-f]{1,15})[^\r\n]{0,4096}\r?\n")
@@ -50,10 +51,13 @@ class Head(NamedTuple):
 
 def parse_head(data: bytes, start: int, end: int) -> Head:
     """The head of the HTTP response `data[start:end]`. Raises Fault (`bad_http`)."""
-    found = _STATUS_LINE.match(data, start, end)
-    if not found:
+    if data.startswith(_USUAL_STATUS, start, end):
+        status, line_end = 200, start + len(_USUAL_STATUS[0]) - 1
+    elif found := _STATUS_LINE.match(data, start, end):
+        status, line_end = int(found[1]), found.end() - 1
+    else:
         raise Fault("bad_http", "no HTTP status line")
-    status, line_end, limit = int(found[1]), found.end() - 1, min(end, start + _MAX_HEAD_BYTES)
+    limit = min(end, start + _MAX_HEAD_BYTES)
     last = data.find(b"\r\n\r\n", line_end - 1, limit)
     body = last + 4
     if last < 0:
@@ -63,6 +67,8 @@ def parse_head(data: bytes, start: int, end: int) -> Head:
         last, body = found.span()
     fields = data[line_end:last].lower()
     mime, charset = split_content_type(_field(fields, b"\ncontent-type:"))
+    if b"-encoding:" not in fields:
+        return Head(status, body, mime, charset, (), False)
     encoded, chunked = _field(fields, b"\ncontent-encoding:"), _field(fields, b"\ntransfer-encoding:")
     encodings = _words(encoded) if encoded else ()
     return Head(status, body, mime, charset, encodings, bool(chunked) and "chunked" in _words(chunked))

@@ -16,7 +16,6 @@ import orjson
 
 from gristmill.pipeline.sources.batching import DocumentBuilder
 from gristmill.pipeline.sources.columns import replace_medium_chars
-from gristmill.pipeline.sources.encodings import is_utf8
 from gristmill.pipeline.sources.fields import FIELD_OPTIONS, Fields, fault_of, take_columns
 from gristmill.pipeline.sources.files import open_binary
 from gristmill.pipeline.sources.kernel_use import kernels_pay
@@ -74,6 +73,7 @@ def _take_apart(block: Lines, fields: Fields, builder: DocumentBuilder, options:
     if place is None or size > options.max_doc_bytes:
         return False
     from gristmill.stages.kernels.json_text import split_lines
+    from gristmill.stages.kernels.utf8 import NOT_UTF8, PLAIN, classify
 
     starts = np.array(block.starts, np.int64)
     ends = starts + np.array(list(map(len, block.lines)), np.int64)
@@ -81,14 +81,16 @@ def _take_apart(block: Lines, fields: Fields, builder: DocumentBuilder, options:
     if found is None:
         return False
     sizes, rest = found
-    text = place[0][place[1] : place[1] + int(sizes.sum())]
+    buffer, start = place
+    end = start + int(sizes.sum())
     try:
         taken = take_columns(orjson.loads(rest), fields)
     except orjson.JSONDecodeError:
         return False
-    if taken is None or len(taken[0]) != len(sizes) or not is_utf8(text.data):
+    if taken is None or len(taken[0]) != len(sizes) or (kind := classify(buffer, start, end)) == NOT_UTF8:
         return False
-    replace_medium_chars(text)
+    if kind != PLAIN:
+        replace_medium_chars(buffer[start:end])
     builder.wrote(sizes.tolist(), taken[1])
     return True
 

@@ -10,12 +10,13 @@ Drops: `http_status`, `mime`. Quarantines: `bad_http`, `bad_encoding`, `too_larg
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import orjson
 
 from gristmill.pipeline.sources.batching import DocumentBuilder
 from gristmill.pipeline.sources.columns import identity, may_hold_medium_chars, without_medium_chars
-from gristmill.pipeline.sources.encodings import UTF8, html_to_utf8, is_plain_utf8, is_utf8
+from gristmill.pipeline.sources.encodings import META_BYTES, UTF8, declares_utf8, html_to_utf8, is_utf8
 from gristmill.pipeline.sources.files import open_binary
 from gristmill.pipeline.sources.http_payload import (
     PAGE_TYPES,
@@ -47,6 +48,7 @@ _NAMES = (
 )
 _USUAL_NAMES = {name.lower(): name for name in _NAMES}
 _HTTP_OK = 200
+_CONVERSION = ""  # no server declares it
 Fields = dict[bytes, bytes]
 
 
@@ -66,18 +68,24 @@ def read_types(file: InputFile, options: ReadOptions, types: Sequence[str]) -> I
                 continue
             fields = _fields(record)
             try:
-                text, meta = _payload(record, fields, options.max_doc_bytes)
+                body = _body(record, fields, options.max_doc_bytes)
+                url = _url(fields)
+                key_text = _key_text(fields, url)
+                if body.plain and builder.add_utf8(
+                    body.parts(), key_text, url, meta_head + _meta(fields, body.mime, UTF8)
+                ):
+                    continue
+                text, encoding = _text(body.whole(), options.max_doc_bytes)
             except Fault as fault:
-                yield from builder.lose(_lost(record, fields, fault))
+                yield from builder.lose(_lost(record.whole(), fields, fault))
                 continue
-            url = _url(fields)
-            yield from builder.add_row(text, _key_text(fields, url), url, meta_head + orjson.dumps(meta) + b"}")
+            yield from builder.add_row(text, key_text, url, meta_head + _meta(fields, body.mime, encoding))
         yield from builder.finish()
 
 
 def _fields(record: Record) -> Fields:
     """The fields of a record's head under their usual names."""
-    data, start, block, _, _ = record
+    data, start, block, _, _, _ = record
     try:
         # As nearly all tools write heads: at half the time of the pattern.
         lines = data[start + len(b"WARC/1.0\r\n") : block - 4].split(b"\r\n")
@@ -93,14 +101,38 @@ def _fields(record: Record) -> Fields:
     return fields
 
 
-def _payload(record: Record, fields: Fields, max_bytes: int) -> tuple[bytes | memoryview, dict[str, str]]:
-    """Text and meta of a record. Raises Fault."""
-    data, start, end = record.data, record.block, record.end
-    mime, charset = split_content_type(fields.get(b"Content-Type", b""))
-    if fields[b"WARC-Type"].strip().lower() == b"conversion":
-        if not is_utf8(memoryview(data)[start:end]):
-            raise Fault("bad_utf8", "a conversion record is UTF-8")
-        return _utf8(data, start, end), _meta(fields, mime, UTF8)
+class _Body(NamedTuple):
+    """A page under its character encoding: `data[start:end]` and `more`. `plain`: it is UTF-8 without byte order
+    mark, if it is UTF-8 at all; `charset` is what the server declared."""
+
+    data: bytes
+    start: int
+    end: int
+    more: Sequence[memoryview]
+    mime: str
+    charset: str | None
+    plain: bool
+
+    def parts(self) -> list[memoryview]:
+        """The bytes, not put together."""
+        return [memoryview(self.data)[self.start : self.end], *self.more]
+
+    def whole(self) -> "_Body":
+        """The same in one piece."""
+        if not self.more:
+            return self
+        data = b"".join(self.parts())
+        return self._replace(data=data, start=0, end=len(data), more=())
+
+
+def _body(record: Record, fields: Fields, max_bytes: int) -> _Body:
+    """What a record holds, without its transfer and content encodings. Raises Fault."""
+    kind, (mime, charset) = fields[b"WARC-Type"], split_content_type(fields.get(b"Content-Type", b""))
+    if kind != b"response" and kind.strip().lower() == b"conversion":
+        return _Body(record.data, record.block, record.end, record.more, mime, _CONVERSION, True)
+    if record.more and record.data.find(b"\r\n\r\n", record.block, record.end - META_BYTES) < 0:
+        record = record.whole()  # all that is looked at here is in the first part of the others
+    data, start, end, more = record.data, record.block, record.end, record.more
     if mime == "application/http" or (not mime and data.startswith(b"HTTP/", start)):
         head = parse_head(data, start, end)
         if head.status != _HTTP_OK:
@@ -109,30 +141,33 @@ def _payload(record: Record, fields: Fields, max_bytes: int) -> tuple[bytes | me
         if mime and mime not in PAGE_TYPES:
             raise Fault("mime", mime)
         if head.chunked or head.encodings:
-            data = decode_body(data[start:end], head, max_bytes)
-            start, end = 0, len(data)
+            data = decode_body(b"".join((memoryview(data)[start:end], *more)), head, max_bytes)
+            start, end, more = 0, len(data), ()
     mime = mime or split_content_type(fields.get(b"WARC-Identified-Payload-Type", b""))[0]
     mime = mime or sniff_mime(data, start, end)
     if mime not in PAGE_TYPES:
         raise Fault("mime", mime or "not declared")
-    if is_plain_utf8(data, start, end, charset):
-        return _utf8(data, start, end), _meta(fields, mime, UTF8)
-    found = html_to_utf8(memoryview(data)[start:end], charset)
+    return _Body(data, start, end, more, mime, charset, declares_utf8(data, start, end, charset))
+
+
+def _text(body: _Body, max_bytes: int) -> tuple[bytes | memoryview, str]:
+    """The text of a body in one piece, and the encoding that it had. Raises Fault."""
+    data, start, end, _, _, charset, plain = body
+    page = memoryview(data)[start:end]
+    if plain and is_utf8(page):
+        # Seldom copied.
+        return without_medium_chars(data[start:end]) if may_hold_medium_chars(data, start, end) else page, UTF8
+    if charset == _CONVERSION:
+        raise Fault("bad_utf8", "a conversion record is UTF-8")
+    found = html_to_utf8(page, charset)
     if found is None:
         raise Fault("bad_encoding", charset or "not declared")
     if len(found[0]) > max_bytes:
         raise Fault("too_large", "text", len(found[0]), max_bytes)
-    return without_medium_chars(found[0]), _meta(fields, mime, found[1])
+    return without_medium_chars(found[0]), found[1]
 
 
-def _utf8(data: bytes, start: int, end: int) -> bytes | memoryview:
-    """A text without U+FFFC; seldom copied."""
-    if may_hold_medium_chars(data, start, end):
-        return without_medium_chars(data[start:end])
-    return memoryview(data)[start:end]
-
-
-def _meta(fields: Fields, mime: str, encoding: str) -> dict[str, str]:
+def _meta(fields: Fields, mime: str, encoding: str) -> bytes:
     meta = {"mime": mime, "date": _string(fields.get(b"WARC-Date", b""))}
     if encoding != UTF8:
         meta["charset"] = encoding
@@ -140,7 +175,7 @@ def _meta(fields: Fields, mime: str, encoding: str) -> dict[str, str]:
         meta["truncated"] = _string(fields[b"WARC-Truncated"])
     if b"WARC-Identified-Content-Language" in fields:
         meta["language"] = _string(fields[b"WARC-Identified-Content-Language"])
-    return meta
+    return orjson.dumps(meta) + b"}"
 
 
 def _key_text(fields: Fields, url: str | None) -> str | None:

@@ -105,8 +105,11 @@ def _built(texts: Sequence[str], options: ReadOptions, by_row: bool, at_once: in
     for start in range(0, len(texts), at_once):
         some = texts[start : start + at_once]
         if by_row:
-            for text in some:
-                yield from builder.add_row(without_medium_chars(text.encode()), None, "u", b"{}")
+            for number, text in enumerate(some):
+                data = memoryview(text.encode())
+                parts = [data[:number], data[number:]] if number % 2 else [data]
+                if number % 3 == 0 or not builder.add_utf8(parts, None, "u", b"{}"):
+                    yield from builder.add_row(without_medium_chars(bytes(data)), None, "u", b"{}")
         else:
             yield from builder.add(some, columns(len(some)), sum(len(text.encode()) for text in some))
         if start % 3 == 0:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gristmill.manifests.schema import content_hash, record_id
+from gristmill.pipeline.sources import batching, content_hashes, encodings, streams
 from gristmill.pipeline.sources.protocol import ReadOptions
 from tests.pipeline.sources.reading import OPTIONS, Read, read
 from tests.pipeline.sources.warc_bytes import HTML_HEAD, body, members, page, record
@@ -171,6 +172,49 @@ def test_rows_are_the_same_in_small_batches(folder: Path) -> None:
     small = ReadOptions("d", batch_bytes=700, batch_rows=2)
     found = read_bytes(folder, b"".join(MEMBERS), options=small)
     assert found.texts == BODIES and not found.losses
+
+
+ODD_BLOCKS = [
+    HTML_HEAD + "a\ufffcb\uff0c".encode() * 90,
+    HTML_HEAD + "\u00e9\u4e2d\U0001f600".encode() * 900,
+    HTML_HEAD,
+    HTML_HEAD + b"\xef\xbb\xbf<p>marked",
+    HTML_HEAD + b"caf\xe9 " * 400,
+    HTML_HEAD + "<p>cut at the end \u4e2d".encode()[:-1],
+    HTML_HEAD.replace(b"; charset=utf-8", b"") + b"<meta charset=latin1>" + b"caf\xe9 " * 400,
+    HTML_HEAD.replace(b"200 OK", b"404 Not found") + b"x" * 3000,
+    HTML_HEAD.replace(b"text/html", b"image/png") + b"x" * 3000,
+    HTML_HEAD.replace(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n") + b"5\r\nhello\r\n0\r\n\r\n",
+    HTML_HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n") + gzip.compress(b"<p>" * 999, mtime=0),
+    HTML_HEAD.replace(b"\r\n", b"\n") + b"<p>bare line feeds" * 300,
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html",
+    b"not HTTP",
+]
+ODD = [record(70 + n, block) for n, block in enumerate(ODD_BLOCKS)]
+ODD += [record(90, "caf\u00e9 ".encode() * 700, "conversion"), record(91, b"caf\xe9" * 700, "conversion")]
+ODD += [record(92, b"<html><p>\xe9" * 200, "resource"), record(93, b"<html>\r\n\r\n" * 200, "resource")]
+
+
+@given(
+    order=st.permutations([*ODD, *PAGES[:3]]),
+    piece=st.sampled_from([1 << 17, 6000, 2500, 700, 64]),
+    batch=st.sampled_from([1 << 24, 6000, 700]),
+    rows=st.sampled_from([4096, 3]),
+)
+def test_kernels_and_pieces_change_neither_batches_nor_losses(
+    folder: Path, order: list[bytes], piece: int, batch: int, rows: int
+) -> None:
+    found: list[Read] = []
+    for pays, piece_bytes in ((False, 1 << 17), (True, piece)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(streams, "PIECE_BYTES", piece_bytes)
+            for module in (batching, content_hashes, encodings):
+                patch.setattr(module, "kernels_pay", lambda _, pays=pays: pays)
+            options = ReadOptions("d", batch_bytes=batch, batch_rows=rows)
+            found.append(read_bytes(folder, b"".join(order), "odd.warc", options))
+    assert len(found[0].batches) == len(found[1].batches)
+    assert all(one.equals(other) for one, other in zip(found[0].batches, found[1].batches, strict=True))
+    assert list(map(repr, found[0].losses)) == list(map(repr, found[1].losses))
 
 
 # File: texts, reasons. Counted by hand from the records that `warcio` and the files' own fields show.

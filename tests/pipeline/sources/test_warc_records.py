@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gristmill.manifests.schema import content_hash
+from gristmill.pipeline.sources import warc_records
 from gristmill.pipeline.sources.pieces import Break, Piece
 from gristmill.pipeline.sources.protocol import Loss
 from gristmill.pipeline.sources.warc_records import Record, read_records
@@ -21,7 +22,17 @@ BROKEN = Break("corrupt", "here", True)
 
 def framed(pieces: Sequence[Piece], limit: int = 1 << 30) -> list[bytes | str]:
     found = read_records(iter(pieces), limit, TYPES)
-    return [one.data[one.start : one.end + 4] if isinstance(one, Record) else one.reason for one in found]
+    return [bytes_of(one) + b"\r\n\r\n" if isinstance(one, Record) else one.reason for one in found]
+
+
+def bytes_of(record: Record) -> bytes:
+    """Head and block, the same in one piece as in several."""
+    whole = record.whole()
+    assert not whole.more and whole.offset == record.offset
+    parts = record.data[record.start : record.block], record.data[record.block : record.end], *record.more
+    head, block = whole.data[whole.start : whole.block], whole.data[whole.block : whole.end]
+    assert (head, block) == (parts[0], b"".join(parts[1:]))
+    return head + block
 
 
 def pieces_of(data: bytes, size: int) -> list[Piece]:
@@ -44,6 +55,18 @@ def test_damage_reads_the_same_whatever_the_pieces(cuts: list[int], junk: bytes,
     many = list(read_records(iter(parts), 1 << 30, TYPES))
     assert [(type(o), o.offset) for o in one] == [(type(o), o.offset) for o in many]
     assert [o for o in one if isinstance(o, Loss)] == [o for o in many if isinstance(o, Loss)]
+    records = ([bytes_of(o) for o in found if isinstance(o, Record)] for found in (one, many))
+    assert next(records) == next(records)
+
+
+@pytest.mark.parametrize(("longest", "parts"), [(1000, 0), (1 << 20, 3)])
+def test_a_record_of_several_pieces_is_joined_only_where_it_is_long(
+    longest: int, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warc_records, "_SPANNING_BYTES", longest)
+    found = [one for one in read_records(iter(pieces_of(WHOLE, 2000)), 1 << 30, TYPES) if isinstance(one, Record)]
+    assert [len(one.more) for one in found] == [0, parts, 0, 0]
+    assert list(map(bytes_of, found)) == [one[:-4] for one in (DATA[0], *DATA[2:])]
 
 
 @pytest.mark.parametrize("size", [50, 1 << 20])
