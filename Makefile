@@ -62,6 +62,7 @@ build/links/gristmill/%:
 
 demo: setup-core
 	@[ -e demo/input/demo-data.json ] || $(GRISTMILL) demo-data demo/input
+	$(GRISTMILL) classifier demo demo/input --out demo/models
 	$(GRISTMILL) run pipeline/recipes/demo.yaml --out demo/out
 	$(GRISTMILL) verify demo/out
 	@$(GRISTMILL) ls demo/out
@@ -79,9 +80,11 @@ lint: setup
 	$(VENV)/bin/pyright
 
 test: setup lint
+	$(PY) -m tests.warm
 	$(PYTEST) -m "not slow"
 
 test-all: setup-all lint
+	$(PY) -m tests.warm
 	$(PYTEST)
 
 bench: setup

@@ -71,11 +71,25 @@ def make(demo: Path, out: Path, cache: Path, log: Callable[[str], None], domains
             models[domain] = _train(domain, gatherer, out, log)
         except GristmillError as error:
             left_out.append(f"{domain}: {error}")
+    left_out += stand_ins(demo, out, [domain for domain in domains if domain not in models], list(models))
     unique = list(dict.fromkeys(left_out))
     out.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"format": FORMAT, "basis": basis, "models": models, "left_out": unique}, indent=1)
     replace_file(out / FINISHED, text.encode() + b"\n")
     return Made(models, tuple(unique), False)
+
+
+def stand_ins(demo: Path, out: Path, missing: Sequence[str], trained: Sequence[str]) -> list[str]:
+    """Where the demo has no document of a domain at all (no `apt`), the recipe still names its model, for a dataset
+    that is empty: another domain's stands in its place. Where it has documents nothing does, and the run says so."""
+    told: list[str] = []
+    for domain in missing:
+        path = out / f"{domain}.gmq"
+        path.unlink(missing_ok=True)
+        if trained and not any(p.is_file() for p in (demo / domain).rglob("*")):
+            replace_file(path, (out / f"{trained[0]}.gmq").read_bytes())
+            told.append(f"{domain}: no documents; the model of {trained[0]} stands in its place, for an empty dataset")
+    return told
 
 
 def _train(domain: str, gatherer: Gatherer, out: Path, log: Callable[[str], None]) -> dict[str, Any]:

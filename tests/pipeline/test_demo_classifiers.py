@@ -9,7 +9,7 @@ import pytest
 
 from gristmill.manifests.errors import InputError
 from gristmill.pipeline import demo_mail
-from gristmill.pipeline.demo_classifiers import make, write_samples
+from gristmill.pipeline.demo_classifiers import make, stand_ins, write_samples
 from gristmill.pipeline.demo_labels import Gatherer, Sample, label, link_fractions
 from gristmill.stages.quality.model_file import read_model
 from tests.laws.corpora import prose
@@ -122,3 +122,16 @@ def test_one_domain_from_beginning_to_end(demo: Path, tmp_path: Path) -> None:
 def test_what_was_not_gathered_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not gathered yet"):
         make(tmp_path, tmp_path / "models", tmp_path, quiet)
+
+
+def test_a_domain_without_documents_has_a_stand_in_and_one_with_documents_has_none(tmp_path: Path) -> None:
+    (tmp_path / "demo" / "web").mkdir(parents=True)
+    (tmp_path / "demo" / "web" / "page.html").write_text("x")
+    out = tmp_path / "models"
+    out.mkdir()
+    (out / "code.gmq").write_bytes(b"model")
+    told = stand_ins(tmp_path / "demo", out, ["web", "math"], ["code"])
+    assert [line.partition(":")[0] for line in told] == ["math"]
+    assert (out / "math.gmq").read_bytes() == b"model"
+    assert not (out / "web.gmq").exists()
+    assert stand_ins(tmp_path / "demo", out, ["math"], []) == []
