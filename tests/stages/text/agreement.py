@@ -166,9 +166,13 @@ def _cause_in_chain(text: str, one: str, other: str) -> str:
     (name, _, reason), (other_name, _, other_reason) = one.partition(": "), other.partition(": ")
     first = min(name, other_name, key=lambda n: at.get(n, len(FILTERS)))
     alone = (reason if name == first else KEPT, other_reason if other_name == first else KEPT)
-    # FineWeb sees the text behind C4, so that its own cause is told from that.
-    behind = ours([text], "compat")[1][0] if first == "fineweb" else text
-    return _causes(first, [behind or text], [alone])[0]
+    if first != "fineweb":
+        return _causes(first, [text], [alone])[0]
+    # FineWeb sees the text behind C4, which may be another one.
+    behind, ours_behind = (ours([text], words)[1][0] for words in PROFILES)
+    if behind != ours_behind:
+        return DELIBERATE + "C4 leaves other lines: ends in any script, white space around them"
+    return _causes(first, [behind], [alone])[0]
 
 
 def is_expected(cause: str) -> bool:
