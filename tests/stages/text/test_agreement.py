@@ -13,7 +13,7 @@ from tests.stages.text.compat.documents import documents
 
 COMPAT = 0.999
 FAST = {"gopher_repetition": 0.96, "gopher_quality": 0.96, "c4": 0.99, "fineweb": 0.99}
-"""Outside mended faults and deliberate deviations, in each thousand. Measured on 10,000 pieces of technical prose: .974,
+"""Outside mended faults and deliberate deviations, by thousands. Measured on 10,000 pieces of technical prose: .974,
 .982, 1, 1; on the beginnings of 500, which are near the limit of 50 words: .978, .968, 1, 1. What is left are limits
 that a path, an address, or an n-gram of other words, crosses: the 0.99 that is wanted is not reached by Gopher's."""
 _SHORT_CHARS = 700
