@@ -2,10 +2,11 @@
 
 These are the tokens of `words` put together within a chunk, which is what stands between white space: a chunk's
 first and last symbols stand alone, but for STICKY ones ("(foo" is two, "-v" and "a/" are one each). What is left is one
-token, "foo(bar" or "x|y", but that it parts at an apostrophe of a word, and at one of SEPARATORS alone between two
-words ("well", "-", "known"). A solo stands alone. So n tokens are as much of a line of code, markup or mathematics as
-for the tokenizer that the limits on n-grams are used with elsewhere, which parts a chunk inside at little else: of 490
-texts of all kinds that it lets pass, 64 fell for their duplicate n-grams with symbols as tokens, and 2 fall so.
+token, "foo(bar" or "x|y", but that it parts at an apostrophe of a word, and at one of SEPARATORS between two words
+("well", "-", "known"), if no address ("://") has begun. Few equal symbols are as many tokens, more are one. A solo
+stands alone. So n tokens are as much of a line of code, markup or mathematics as for the tokenizer that the limits on
+n-grams are used with elsewhere, which parts a chunk inside at little else: of 490 texts of all kinds that it lets pass,
+64 fell for their duplicate n-grams with the tokens of `words`.
 The twin is `segments_plain`.
 """
 
@@ -16,9 +17,9 @@ import numpy.typing as npt
 from numba import types
 
 from gristmill.stages.kernels.buffers import Bytes, Offsets
-from gristmill.stages.kernels.char_table import char_flags
+from gristmill.stages.kernels.char_table import ALPHA, ATTACHED, char_flags
 from gristmill.stages.kernels.jit import BYTES, OFFSETS, helper, inner, kernel
-from gristmill.stages.kernels.segments import SEPARATORS, STICKY, Tokens
+from gristmill.stages.kernels.segments import MAX_SINGLE_SYMBOLS, SAME_KIND, SEPARATORS, STICKY, Tokens
 from gristmill.stages.kernels.segments_intern import (
     INTERNED,
     clear,
@@ -26,13 +27,15 @@ from gristmill.stages.kernels.segments_intern import (
     intern_bytes,
     interned,
 )
-from gristmill.stages.kernels.words import NOTHING, RUN, SOLO_LETTER, SYMBOL, next_token
+from gristmill.stages.kernels.words import NOTHING, RUN, SOLO_LETTER, SYMBOL, decode, next_token
 
 _DISTINCT_BYTES_LOG2 = 4
 """A text of a few pages has a distinct token in some 16 bytes."""
 
 _STICKY = tuple(map(ord, STICKY))
 _SEPARATORS = tuple(map(ord, SEPARATORS))
+_SAME_KIND = tuple(map(ord, SAME_KIND))
+_HYPHEN, _STOP, _SLASH = map(ord, "-./")
 
 
 class _Out(NamedTuple):
@@ -61,14 +64,51 @@ def _add_span(spans: Any, count: int, start: int, size: int, chars: int) -> int:
     return count + 1
 
 
+@inner
+def _is_single(point: int, repeats: int) -> bool:
+    """Whether a symbol is one token, however often it stands there."""
+    return repeats == 1 or repeats > MAX_SINGLE_SYMBOLS or point == _STOP or point in _STICKY
+
+
+@helper
+def _add_each(data: Bytes, base: int, at: int, end: int, flags: Bytes, spans: Any, count: int) -> int:
+    """The characters from `at` to `end`, each with its marks, as spans of their own."""
+    while at < end:
+        start, chars = at, 1
+        _, at = decode(data, at, end)
+        while at < end:
+            point, behind = decode(data, at, end)
+            if np.int64(flags[point]) & ATTACHED == 0:
+                break
+            at, chars = behind, chars + 1
+        count = _add_span(spans, count, start - base, at - start, chars)
+    return count
+
+
 @helper
 def _add_symbols(data: Bytes, base: int, at: int, end: int, flags: Bytes, spans: Any, count: int) -> int:
     """The symbols from `at` to `end` as spans of their own."""
     while at < end:
-        kind, first, at, chars, _, _, _ = next_token(data, at, end, flags, False)
-        if kind != NOTHING:
+        kind, first, at, chars, point, repeats, _ = next_token(data, at, end, flags, False)
+        if kind != NOTHING and _is_single(point, repeats):
             count = _add_span(spans, count, first - base, at - first, chars)
+        elif kind != NOTHING:
+            count = _add_each(data, base, first, at, flags, spans, count)
     return count
+
+
+@inner
+def _is_letter(byte: int, flags: Bytes) -> bool:
+    return byte >= 0x80 or np.int64(flags[byte]) & ALPHA != 0
+
+
+@helper
+def _separates(point: int, repeats: int, before: int, after: int, flags: Bytes) -> bool:
+    """Whether a symbol parts two words, given the last byte of the one and the first of the other."""
+    if point not in _SEPARATORS or not (repeats == 1 or (point == _HYPHEN and repeats <= MAX_SINGLE_SYMBOLS)):
+        return False
+    letter_before, letter_after = _is_letter(before, flags), _is_letter(after, flags)
+    return letter_before == letter_after if point in _SAME_KIND else letter_after
 
 
 @helper
@@ -76,27 +116,29 @@ def _cut(data: Bytes, start: int, end: int, flags: Bytes, spans: Any) -> int:
     """The spans of a row's tokens; how many there are."""
     # Plain variables, for speed. The word that is open (`chars` 0: none is) runs from `opened` to `stop`, and its last
     # part may be a run. Symbols behind it wait for what comes; `symbol` is the last one, `sticky_stop` and
-    # `sticky_chars` reach up to the last sticky one (0: none).
+    # `sticky_chars` reach up to the last sticky one (0: none). An address begins with "://" and ends with its chunk.
     opened, stop, chars, ends_in_run = 0, 0, 0, False
-    symbols, symbol_chars, sticky_stop, sticky_chars, symbol = 0, 0, 0, 0, 0
-    at, joined, count = start, False, 0
+    symbols, symbol_chars, sticky_stop, sticky_chars, symbol, times = 0, 0, 0, 0, 0, 0
+    at, joined, address, count = start, False, False, 0
     while True:
         before = at
-        kind, first, at, size, detail, _, joined = next_token(data, at, end, flags, joined)
+        kind, first, at, size, detail, repeats, joined = next_token(data, at, end, flags, joined)
         ends = first > before or kind in (NOTHING, SOLO_LETTER)
+        address = (address or (symbol == _SLASH and times == 2)) and not ends
         if kind == RUN and not ends and ends_in_run:
-            ends = symbols == 0 or (symbols == 1 and symbol in _SEPARATORS)
+            parts = symbols == 1 and not address
+            ends = symbols == 0 or (parts and _separates(symbol, times, data[stop - 1], data[first], flags))
             # What parts two words does not stick to the first.
             sticky_stop = 0 if ends else sticky_stop
         if ends and chars > 0:
             if sticky_stop > 0:
                 stop, chars = sticky_stop, chars + sticky_chars
             count = _add_span(spans, count, opened - start, stop - opened, chars)
-            if symbols == 1 and sticky_stop == 0:
+            if symbols == 1 and sticky_stop == 0 and _is_single(symbol, times):
                 count = _add_span(spans, count, stop - start, before - stop, symbol_chars)
             elif symbols > 0:
                 count = _add_symbols(data, start, stop, before, flags, spans, count)
-            chars, ends_in_run, symbols, symbol_chars, sticky_stop = 0, False, 0, 0, 0
+            chars, ends_in_run, symbols, symbol_chars, sticky_stop, symbol = 0, False, 0, 0, 0, 0
         if kind == NOTHING:
             return count
         if kind == RUN:
@@ -104,11 +146,13 @@ def _cut(data: Bytes, start: int, end: int, flags: Bytes, spans: Any) -> int:
             stop, chars, ends_in_run = at, chars + symbol_chars + size, True
             symbols, symbol_chars, sticky_stop = 0, 0, 0
         elif kind == SYMBOL and chars > 0:
-            symbols, symbol_chars, symbol = symbols + 1, symbol_chars + size, detail
+            symbols, symbol_chars, symbol, times = symbols + 1, symbol_chars + size, detail, repeats
             if detail in _STICKY:
                 sticky_stop, sticky_chars = at, symbol_chars
         elif kind == SYMBOL and detail in _STICKY:
             opened, stop, chars = first, at, size
+        elif kind == SYMBOL and not _is_single(detail, repeats):
+            count = _add_symbols(data, start, first, at, flags, spans, count)
         else:
             count = _add_span(spans, count, first - start, at - first, size)
 
