@@ -104,7 +104,14 @@ def rates() -> list[dict[str, Any]]:
     spent, spread = found.pop("language")
     what = "language, 2,000 characters of each document"
     rows: list[dict[str, Any]] = [
-        {"what": what, "value": DOCUMENTS / spent, "unit": "documents/s", "target": ">= 2500", "n": size, "spread": spread}
+        {
+            "what": what,
+            "value": DOCUMENTS / spent,
+            "unit": "documents/s",
+            "target": ">= 2500",
+            "n": size,
+            "spread": spread,
+        }
     ]
     for what, (seconds, spread) in found.items():
         rows.append({"what": what, "value": megabytes / seconds, "unit": "MB/s", "n": size, "spread": spread})
