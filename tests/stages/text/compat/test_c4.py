@@ -17,6 +17,7 @@ from tests.stages.text.compat.reference import SPACES, spacy_words
 
 theirs = pytest.importorskip("datatrove.pipeline.filters.c4_filters")
 Document = pytest.importorskip("datatrove.data").Document
+split_into_sentences = pytest.importorskip("datatrove.utils.text").split_into_sentences
 
 LINES = [
     "This is a sentence. And here is another one! Is it?",
@@ -68,8 +69,12 @@ def test_mixtures_of_lines(texts: list[str]) -> None:
 
 @given(st.lists(st.sampled_from([*"aB. !?\"'", "... ", "word ", *SPACES, "。", "‼"]), max_size=30).map("".join))
 def test_sentences_of_any_line(line: str) -> None:
-    wanted = {"min_num_sentences": 2, "min_words_per_line": -1, "filter_no_terminal_punct": False}
-    assert ours([line], **wanted) == theirs_of([line], **wanted)
+    off: dict[str, Any] = {"min_num_sentences": -1, "min_words_per_line": -1, "filter_no_terminal_punct": False}
+    assert ours([line], **off) == theirs_of([line], **off)
+    batch = document_batch({"text": pa.array([line], pa.large_string())})
+    (step,) = run_chain([C4(words="compat", **off)], batch).steps
+    sentences = [split_into_sentences(one.strip()) for one in line.splitlines()]
+    assert step.measures["sentences"][0] == sum(map(len, sentences))
 
 
 @pytest.mark.parametrize("off", ["remove_citations", "filter_lorem_ipsum", "filter_javascript", "filter_curly_bracket"])
