@@ -119,12 +119,13 @@ def holds_medium(data: Any, start: int, end: int) -> bool:
 
 @helper
 def longest_chunk(data: Any, start: int, end: int, flags: Any) -> int:
-    """Characters of the longest sequence without white space."""
+    """Characters of the longest sequence without white space, in which a solo ends what stands before it."""
     longest = 0
     chars = 0
     while start < end:
         point, start = point_at(data, start, end)
-        chars = 0 if signed(flags[point]) & SPACE else chars + 1
+        flag = signed(flags[point])
+        chars = 0 if flag & SPACE else 1 if flag & SOLO else chars + 1
         longest = max(longest, chars)
     return longest
 

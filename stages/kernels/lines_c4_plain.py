@@ -94,8 +94,7 @@ def _judged(raw: str, limits: C4Limits, dialect: Dialect) -> tuple[str, str]:
     original = lines_plain.stripped(raw)
     if not original and (limits.terminal or limits.min_line_words > 0):
         return "", "blank"
-    longest = max(map(len, lines_plain.chunk_list(original)), default=0)
-    if limits.max_word_chars >= 0 and longest > limits.max_word_chars:
+    if limits.max_word_chars >= 0 and lines_plain.longest_chunk(original) > limits.max_word_chars:
         return "", "too_long_word"
     line = original
     if limits.on & CITATIONS:

@@ -47,6 +47,12 @@ def count_chunks(line: str) -> int:
     return sum(max(1, sum(bool(flags_of(char) & SOLO) for char in chunk)) for chunk in chunk_list(line) if chunk)
 
 
+def longest_chunk(line: str) -> int:
+    """Characters of the longest chunk, in which a solo ends what stands before it."""
+    spaced = "".join(f" {char}" if flags_of(char) & SOLO else char for char in line)
+    return max(map(len, chunk_list(spaced)), default=0)
+
+
 def count_words(line: str) -> int:
     """Runs and solos."""
     return sum(token.kind in ("run", "solo") for token in tokens(line))

@@ -5,7 +5,7 @@ around them, parted by a line feed. A line is cut, with its end, for the first o
 
 | reason | the line |
 |---|---|
-| too_long_word | has more than `max_word_length` characters without white space between |
+| too_long_word | has more than `max_word_length` characters without white space or a Han, kana, Thai letter between |
 | no_terminal_punc | does not end with a full stop, question or exclamation mark or quotation mark; or ends with "..." |
 | too_few_words | has fewer than `min_words_per_line` words, parted by white space; each Han, kana, Thai letter is one |
 | javascript | holds "javascript" |
@@ -19,7 +19,8 @@ reason is "< 3 paragraphs"; off by default): fewer than `min_paragraphs` lines t
 Measures: `sentences`, `kept_lines`, `kept_line_frac` in [0, 1], of the characters.
 
 Reasons bear datatrove's names and their order is its. Deliberate differences from it:
-* lines end as everywhere here; letters of scripts without spaces are words;
+* lines end as everywhere here; letters of scripts without spaces are words, so that no paragraph of Chinese is one long
+  word (of 1,001 letters it went);
 * sentences are those of `kernels.lines_sentences`;
 * full stops and quotation marks of every script end a line, so that French, Chinese or Hindi is not cut to nothing;
   white space that a citation leaves behind at the end of a line does not hide its full stop;
@@ -78,7 +79,7 @@ class C4:
     """Cut lines that are no sentences; drop pages with too few sentences left, placeholders or code (C4)."""
 
     name: ClassVar[str] = "c4"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     split_paragraph: bool = param(True, "judge lines; false: sentences, which are then parted by a space")
     remove_citations: bool = param(True, "cut [12], [edit], [citation needed]")

@@ -70,6 +70,9 @@ def cuts(text: str, **params: Any) -> dict[str, int]:
         ("We bake cookies for all.", ""),
         ("a " * 2 + "x" * 1000 + ".", "too_long_word"),
         ("a " * 2 + "x" * 999 + ".", ""),
+        ("磨坊在河边" * 300 + "。", ""),
+        ("โรงสีข้าว" * 200 + "。", ""),
+        ("磨坊" + "x" * 1000 + "。", "too_long_word"),
     ],
 )
 def test_each_rule_for_lines(line: str, cut: str) -> None:
