@@ -30,7 +30,7 @@ SLACK_BYTES = 64
 
 
 @cache
-def _kernel() -> Callable[[Sequence[Bytes], Bytes, int], int]:
+def _kernel() -> Callable[[Sequence[memoryview], Bytes, int], int]:
     from gristmill.stages.kernels.utf8 import copy_utf8
 
     return copy_utf8
@@ -116,14 +116,15 @@ class DocumentBuilder:
             return False
         if not kernels_pay(size):
             return False
-        if self._buffer is None:
+        if (buffer := self._buffer) is None:
             self._room()
-        assert self._buffer is not None
-        kind = _kernel()([np.frombuffer(part, np.uint8) for part in parts], self._buffer, start)
+            assert self._buffer is not None
+            buffer = self._buffer
+        kind = _kernel()(parts, buffer, start)
         if kind < 0:
             return False
         if kind:
-            replace_medium_chars(self._buffer[start : start + size])
+            replace_medium_chars(buffer[start : start + size])
         elif size >= LONG_TEXT_BYTES:
             # While it is in the processor's cache.
             self._hashes[len(sizes)] = hash_parts(parts)

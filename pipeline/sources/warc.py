@@ -16,7 +16,7 @@ import orjson
 
 from gristmill.pipeline.sources.batching import DocumentBuilder
 from gristmill.pipeline.sources.columns import identity, may_hold_medium_chars, without_medium_chars
-from gristmill.pipeline.sources.encodings import META_BYTES, UTF8, declares_utf8, html_to_utf8, is_utf8
+from gristmill.pipeline.sources.encodings import META_BYTES, UTF8, declares_utf8, html_to_utf8, is_utf8, python_codec
 from gristmill.pipeline.sources.files import open_binary
 from gristmill.pipeline.sources.http_payload import (
     PAGE_TYPES,
@@ -48,6 +48,7 @@ _NAMES = (
 )
 _USUAL_NAMES = {name.lower(): name for name in _NAMES}
 _HTTP_OK = 200
+_MAX_HEADS = 1024
 _CONVERSION = ""  # no server declares it
 Fields = dict[bytes, bytes]
 
@@ -61,10 +62,13 @@ def read_types(file: InputFile, options: ReadOptions, types: Sequence[str]) -> I
     """The rows and losses of the records whose WARC-Type is one of `types`."""
     meta_head = b"{" + orjson.dumps(options.dataset) + b":"
     builder = DocumentBuilder(options)
+    heads: dict[bytes, bytes] = {}
     with open_binary(file.url) as raw:
         for record in read_records(read_pieces(raw, file.rel), options.max_doc_bytes, types):
             if not isinstance(record, Record):
                 yield from builder.lose(record)
+                continue
+            if record.places and _add_page(record, builder, heads, meta_head):
                 continue
             fields = _fields(record)
             try:
@@ -83,9 +87,35 @@ def read_types(file: InputFile, options: ReadOptions, types: Sequence[str]) -> I
         yield from builder.finish()
 
 
+def _add_page(record: Record, builder: DocumentBuilder, heads: dict[bytes, bytes], meta_head: bytes) -> bool:
+    """Adds a page that a kernel found, if it says that it is UTF-8, is it, and fits; all others are left alone.
+
+    `heads` holds, for the types that pages declare, how their `meta` begins, b"" for those that are left alone.
+    """
+    data = record.data
+    _, _, _, body, id_start, id_end, url_start, url_end, date_start, date_end, mime_start, mime_end = record.places
+    declared = data[mime_start:mime_end]
+    head = heads.get(declared)
+    if head is None:
+        mime, charset = split_content_type(declared.strip().lower())
+        if mime in PAGE_TYPES and charset and python_codec(charset) == UTF8:
+            head = meta_head + orjson.dumps({"mime": mime, "date": ""})[: -len(b'"}')]
+        if len(heads) >= _MAX_HEADS:
+            heads.clear()
+        heads[declared] = head = head or b""
+    if not head:
+        return False
+    return builder.add_utf8(
+        [memoryview(data)[body : record.end], *record.more],
+        f"warc\0\0{data[id_start:id_end].decode()}",
+        data[url_start:url_end].decode(),
+        head + data[date_start:date_end] + b'"}}',
+    )
+
+
 def _fields(record: Record) -> Fields:
     """The fields of a record's head under their usual names."""
-    data, start, block, _, _, _ = record
+    data, start, block = record[:3]
     try:
         # As nearly all tools write heads: at half the time of the pattern.
         lines = data[start + len(b"WARC/1.0\r\n") : block - 4].split(b"\r\n")

@@ -8,10 +8,15 @@ break that is not verified takes it with it (compare `lines`).
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from gristmill.pipeline.sources.kernel_use import kernels_pay
 from gristmill.pipeline.sources.losses import LostBytes, lose
 from gristmill.pipeline.sources.pieces import Break, Piece
 from gristmill.pipeline.sources.protocol import Loss
@@ -34,9 +39,16 @@ _USUAL_LENGTH = re.compile(rb"\r\nContent-Length: (\d{1,18})\r\n")
 _USUAL_TYPE = b"\r\nWARC-Type: "
 
 
+@cache
+def _scanner() -> Callable[[npt.NDArray[np.uint8], int, int], tuple[list[list[int]], int]]:
+    from gristmill.stages.kernels.warc_pages import scan_pages
+
+    return scan_pages
+
+
 class Record(NamedTuple):
     """A record: `data[start:block]` is its head, `data[block:end]` its block, which goes on in `more`; `offset` that
-    of its first byte."""
+    of its first byte. `places` are those of its parts in `data`, if a kernel found them (`warc_pages`)."""
 
     data: bytes
     start: int
@@ -44,6 +56,7 @@ class Record(NamedTuple):
     end: int
     offset: int
     more: Sequence[memoryview] = ()
+    places: Sequence[int] = ()
 
     def whole(self) -> "Record":
         """The same in one piece."""
@@ -83,6 +96,7 @@ class _Framer:
     def __init__(self, pieces: Iterator[Piece], max_block_bytes: int, types: Sequence[str]) -> None:
         self._pieces = pieces
         self._max_block_bytes = max_block_bytes
+        self._reads_pages = "response" in types
         self._types = tuple(kind.encode() + b"\r\n" for kind in types)
         wanted = "|".join(types).encode()
         self._wants = re.compile(rb"\nwarc-type[ \t]*:[ \t]*(?:" + wanted + rb")[ \t]*\r?\n", re.IGNORECASE)
@@ -97,6 +111,8 @@ class _Framer:
 
     def usual_records(self) -> Iterator[Record]:
         """The sound records that begin in the buffer, up to the first that needs a closer look."""
+        if self._reads_pages and kernels_pay(0):
+            yield from self._usual_pages()
         data, at, base, types = self._buffer, self._at, self._base, self._types
         find, startswith, last = data.find, data.startswith, len(data) - len(_SOUND)
         while startswith(b"WARC/1.", at):
@@ -124,7 +140,24 @@ class _Framer:
             if startswith(types, kind):
                 yield Record(data, start, block, end, base + start)
 
-    def _spanning(self, start: int, block: int, end: int) -> Record | None:
+    def _usual_pages(self) -> Iterator[Record]:
+        """The same, found by a kernel, up to the first that is no page in its most usual form."""
+        spanned = True
+        while spanned:
+            spanned, data, base, last = False, self._buffer, self._base, len(self._buffer) - len(_SOUND)
+            rows, stop = _scanner()(np.frombuffer(data, np.uint8), self._at, self._max_block_bytes)
+            self._told = self._told and stop == self._at
+            self._at = stop
+            for places in rows:
+                start, block, end = places[:3]
+                if end <= last:
+                    yield Record(data, start, block, end, base + start, (), places)
+                elif record := self._spanning(start, block, end, places):
+                    self._told = False
+                    yield record
+                    spanned = True
+
+    def _spanning(self, start: int, block: int, end: int, places: Sequence[int] = ()) -> Record | None:
         """The record that begins in the buffer and ends in a later piece, not put together; None, and all that was
         read is in the buffer, if it needs a closer look."""
         if end - start > _SPANNING_BYTES:
@@ -143,7 +176,7 @@ class _Framer:
             self._base, self._at = offset, 0
             return None
         parts[-1] = parts[-1][:last]
-        record = Record(self._buffer, start, block, len(self._buffer), offset, parts)
+        record = Record(self._buffer, start, block, len(self._buffer), offset, parts, places)
         self._buffer, self._base, self._ahead = self._ahead, self._ahead_base, b""
         self._at = behind + len(_TERMINATOR) - self._base
         return record

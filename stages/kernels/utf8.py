@@ -253,14 +253,16 @@ def classify(data: Bytes, start: int, end: int) -> int:
     return int(_classify(data, start, end))
 
 
-def copy_utf8(parts: Sequence[Bytes], out: Bytes, at: int) -> int:
+def copy_utf8(parts: Sequence[memoryview], out: Bytes, at: int) -> int:
     """Copies `parts` one behind the other to `out[at:]`, which has room for them, and classifies them as one text.
 
     They are looked at where they come from, and written past the cache: a buffer that does not fit into it is as slow
     to write as to read. On NOT_UTF8 less may have been written."""
+    if len(parts) == 1:
+        return _copy(np.frombuffer(parts[0], np.uint8), out, at, at, True)
     kind, first, last = PLAIN, at, len(parts) - 1
     for number, part in enumerate(parts):
-        found = _copy(part, out, first, at, number == last)
+        found = _copy(np.frombuffer(part, np.uint8), out, first, at, number == last)
         if found == NOT_UTF8:
             return found
         kind |= found

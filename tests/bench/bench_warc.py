@@ -88,7 +88,8 @@ def compare(what: str, paths: Sequence[str]) -> dict[str, Any]:
 def main() -> list[dict[str, Any]]:
     """Speed on real and on made pages."""
     import gristmill.stages.kernels.blake3_lanes
-    import gristmill.stages.kernels.utf8  # noqa: F401  a long run has them; see bench_sources for the time it takes
+    import gristmill.stages.kernels.utf8
+    import gristmill.stages.kernels.warc_pages  # noqa: F401  a long run has them; see bench_sources for the time it takes
 
     results: list[dict[str, Any]] = []
     real = sorted(glob(os.environ.get("GRISTMILL_BENCH_WARC") or str(DEMO)))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gristmill.manifests.schema import content_hash, record_id
-from gristmill.pipeline.sources import batching, content_hashes, encodings, streams
+from gristmill.pipeline.sources import batching, content_hashes, encodings, streams, warc_records
 from gristmill.pipeline.sources.protocol import ReadOptions
 from tests.pipeline.sources.reading import OPTIONS, Read, read
 from tests.pipeline.sources.warc_bytes import HTML_HEAD, body, members, page, record
@@ -195,26 +195,60 @@ ODD += [record(90, "caf\u00e9 ".encode() * 700, "conversion"), record(91, b"caf\
 ODD += [record(92, b"<html><p>\xe9" * 200, "resource"), record(93, b"<html>\r\n\r\n" * 200, "resource")]
 
 
+def read_both_ways(folder: Path, data: bytes, piece: int, options: ReadOptions) -> None:
+    """Without kernels in one piece, and with kernels in pieces: the same batches and losses."""
+    found: list[Read] = []
+    for pays, piece_bytes in ((False, 1 << 17), (True, piece)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(streams, "PIECE_BYTES", piece_bytes)
+            for module in (batching, content_hashes, encodings, warc_records):
+                patch.setattr(module, "kernels_pay", lambda _, pays=pays: pays)
+            found.append(read_bytes(folder, data, "odd.warc", options))
+    assert len(found[0].batches) == len(found[1].batches)
+    assert all(one.equals(other) for one, other in zip(found[0].batches, found[1].batches, strict=True))
+    assert list(map(repr, found[0].losses)) == list(map(repr, found[1].losses))
+
+
+PIECES = st.sampled_from([1 << 17, 6000, 2500, 700, 64])
+
+
 @given(
     order=st.permutations([*ODD, *PAGES[:3]]),
-    piece=st.sampled_from([1 << 17, 6000, 2500, 700, 64]),
+    piece=PIECES,
     batch=st.sampled_from([1 << 24, 6000, 700]),
     rows=st.sampled_from([4096, 3]),
 )
 def test_kernels_and_pieces_change_neither_batches_nor_losses(
     folder: Path, order: list[bytes], piece: int, batch: int, rows: int
 ) -> None:
-    found: list[Read] = []
-    for pays, piece_bytes in ((False, 1 << 17), (True, piece)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(streams, "PIECE_BYTES", piece_bytes)
-            for module in (batching, content_hashes, encodings):
-                patch.setattr(module, "kernels_pay", lambda _, pays=pays: pays)
-            options = ReadOptions("d", batch_bytes=batch, batch_rows=rows)
-            found.append(read_bytes(folder, b"".join(order), "odd.warc", options))
-    assert len(found[0].batches) == len(found[1].batches)
-    assert all(one.equals(other) for one, other in zip(found[0].batches, found[1].batches, strict=True))
-    assert list(map(repr, found[0].losses)) == list(map(repr, found[1].losses))
+    read_both_ways(folder, b"".join(order), piece, ReadOptions("d", batch_bytes=batch, batch_rows=rows))
+
+
+SNIPPETS = [
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b": ",
+    b"\xef\xbf\xbc",
+    b"\r\nWARC-Truncated: length",
+    b"\r\nContent-Encoding: gzip",
+    b"\r\nContent-Type: text/plain",
+    b"\r\nWARC-Date: x",
+    b"<",
+    b'"',
+]
+
+
+@given(data=st.data(), piece=PIECES)
+def test_noise_is_read_the_same_by_kernels(folder: Path, data: st.DataObject, piece: int) -> None:
+    noisy = bytearray(b"".join([*PAGES[:3], ODD[0]]))
+    line_ends = [at for at in range(len(noisy)) if noisy[at : at + 2] == b"\r\n"]
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.sampled_from(line_ends) | st.integers(0, len(noisy)))
+        noisy[start : start + data.draw(st.integers(0, 3))] = data.draw(
+            st.sampled_from(SNIPPETS) | st.binary(max_size=3)
+        )
+    read_both_ways(folder, bytes(noisy), piece, OPTIONS)
 
 
 # File: texts, reasons. Counted by hand from the records that `warcio` and the files' own fields show.
