@@ -64,7 +64,7 @@ class Pii:
     """Replace e-mail addresses, public IP addresses and phone numbers."""
 
     name: ClassVar[str] = "pii"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     kinds: tuple[Kind, ...] = param(("email", "ip", "phone"), "what is replaced: email, ip, phone, iban, card")
     replace: Literal["mask", "fake"] = param("mask", "mask: a placeholder such as <EMAIL>; fake: one that nobody has")

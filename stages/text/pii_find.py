@@ -71,6 +71,13 @@ _VERSION_WORD = re.compile(
     rb"[\"'\])]?\s{0,3}[:=.(\[#>]{0,2}\s{0,3}[\"'(]?\Z|\xc2\xa7\s{0,2}\Z|\b[vV]\Z",
     re.IGNORECASE,
 )
+_ADDRESS_WORD = re.compile(
+    rb"\b(?:ip|ipv4|address|addr|host|dns|dns server|nameserver|resolver|gateway|ping)[\"'\])]?\s{0,3}"
+    rb"(?:[:=@(\[]|is |to |at )?\s{0,3}[\"'(\[]?\Z",
+    re.IGNORECASE,
+)
+_PUBLIC_RESOLVERS = (b"8.8.8.8", b"8.8.4.4")
+"""Written often, as an address alone."""
 _CONTEXT_BYTES = 80
 
 
@@ -128,10 +135,10 @@ def _before(text: bytes, start: int) -> bytes:
 def ipv4_bounds(text: bytes, start: int, end: int) -> Bounds | None:
     """Leaves alone what is not global (ipaddress), and what is a version or a section: part of a longer sequence,
     behind such a word, a folder of a path, n.0.0.0, or with one digit in the first two numbers or in three (sections,
-    object identifiers such as 2.5.29.21; of all addresses one in 450 is such; so are those of some public services)."""
+    object identifiers such as 2.5.29.21; of all addresses one in 450 is such), unless a word such as `IP` or `host`
+    stands before it, or it is a resolver that everybody knows."""
     octets = text[start:end].split(b".")
-    short = [len(octet) == 1 for octet in octets]
-    if octets[1:] == [b"0"] * 3 or (short[0] and short[1]) or sum(short) >= 3:
+    if octets[1:] == [b"0"] * 3 or (_may_be_a_section(octets) and not _is_called_address(text, start, end)):
         return None
     before, behind = text[max(0, start - 2) : start], text[end : end + 2]
     if before and (before[-1] in _WORD or before[-1] in b".-"):
@@ -143,6 +150,16 @@ def ipv4_bounds(text: bytes, start: int, end: int) -> Bounds | None:
     if _VERSION_WORD.search(text[max(0, start - 24) : start]):
         return None
     return (start, end) if _is_global(text[start:end]) else None
+
+
+def _may_be_a_section(octets: list[bytes]) -> bool:
+    short = [len(octet) == 1 for octet in octets]
+    return (short[0] and short[1]) or sum(short) >= 3
+
+
+def _is_called_address(text: bytes, start: int, end: int) -> bool:
+    before = text[max(0, start - 32) : start]
+    return text[start:end] in _PUBLIC_RESOLVERS or _ADDRESS_WORD.search(before) is not None
 
 
 def ipv6_bounds(text: bytes, start: int, end: int) -> Bounds | None:
