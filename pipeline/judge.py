@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from blake3 import blake3
 
@@ -71,7 +72,8 @@ class Judgement:
 
     `record` counts the records that reading let through, from 0; one that it did not has an `offset`, as in
     `sources.protocol.Loss`. `measures` are those of every step that saw the record, the later
-    of two with one name as `step.measure`; `text` is the new text of a changed record, `changes`
+    of two with one name as `step.measure`, `cut_chars` the characters that steps took out of the text, by reason
+    (negative: that they wrote); `text` is the new text of a changed record, `changes`
     the other columns that have a new value.
     """
 
@@ -86,6 +88,7 @@ class Judgement:
     limit: float | None = None
     detail: str | None = None
     measures: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    cut_chars: Mapping[str, int] = field(default_factory=dict[str, int])
     text: str | None = None
     changes: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
 
@@ -139,14 +142,14 @@ def _lost(loss: Loss, name: str) -> Judgement:
 def _judge_batch(batch: pa.RecordBatch, stages: Sequence[RowStage], labels: Sequence[str]) -> Iterator[Judgement]:
     """A judgement for each row, still without file and record."""
     result = run_chain(stages, batch)
-    measures = _measures(result, labels, batch.num_rows)
+    measures, cuts = _measures(result, labels, batch.num_rows), _cuts(result, batch.num_rows)
     fates = {fate.row: fate for fate in result.fates}
     kept = {row: index for index, row in enumerate(result.kept_rows.tolist())}
     for row in range(batch.num_rows):
         if row in fates:
-            yield _gone(fates[row], labels, measures[row])
+            yield replace(_gone(fates[row], labels, measures[row]), cut_chars=cuts[row])
         else:
-            yield _stayed(batch, row, result.kept, kept[row], measures[row])
+            yield replace(_stayed(batch, row, result.kept, kept[row], measures[row]), cut_chars=cuts[row])
 
 
 def _measures(result: ChainResult, labels: Sequence[str], rows: int) -> list[dict[str, float | None]]:
@@ -157,6 +160,17 @@ def _measures(result: ChainResult, labels: Sequence[str], rows: int) -> list[dic
                 key = f"{label}.{name}" if name in measures[row] else name
                 measures[row][key] = _number(value)
     return measures
+
+
+def _cuts(result: ChainResult, rows: int) -> list[dict[str, int]]:
+    """What each step that a row passed cut of its text; a row that a step dropped is not counted there."""
+    cuts: list[dict[str, int]] = [{} for _ in range(rows)]
+    for step in result.steps:
+        for reason, chars in step.cut_chars.items():
+            for at in np.flatnonzero(step.kept & (np.asarray(chars) != 0)).tolist():
+                row = int(step.rows[at])
+                cuts[row][reason] = cuts[row].get(reason, 0) + int(chars[at])
+    return cuts
 
 
 def _gone(fate: Fate, labels: Sequence[str], measures: Mapping[str, float | None]) -> Judgement:

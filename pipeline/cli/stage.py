@@ -197,6 +197,8 @@ def _print_judgement(judgement: "Judgement", with_text: bool) -> None:
     measures = {name: value for name, value in j.measures.items() if value is not None}
     if measures:
         print_line("    " + "  ".join(f"{name}={value:g}" for name, value in measures.items()))
+    if j.cut_chars:
+        print_line("    cut: " + "  ".join(f"{reason} {chars}" for reason, chars in j.cut_chars.items()))
     for column, value in j.changes.items():
         print_line(f"    {column} becomes {value!r}")
     if j.text is not None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 NEAR_DROPPED, NEAR_KEPT, EXTREME = 7, 7, 6
-"""Twenty examples in all."""
+MOST = NEAR_DROPPED + NEAR_KEPT + EXTREME
+"""Twenty examples in all: where one kind has fewer, there are more of the others."""
 
 TEXT_CHARS = 600
 
@@ -52,7 +53,7 @@ class Examples:
         """Whether a document so far from the limit would be kept; asked before its text is taken."""
         heap = self._heaps[shows, reason]
         rank = -far if shows == FAR else far
-        return len(heap) < _size(shows) or rank <= -heap[0][0]
+        return len(heap) < MOST or rank <= -heap[0][0]
 
     def put(self, example: Example) -> None:
         """Enter a document."""
@@ -60,19 +61,21 @@ class Examples:
         rank = -example.distance if example.shows == FAR else example.distance
         # A heap of the worst first: the largest rank, then the largest id.
         entry = (-rank, tuple(-ord(c) for c in example.id), example)
-        if len(heap) < _size(example.shows):
+        if len(heap) < MOST:
             heapq.heappush(heap, entry)
         else:
             heapq.heappushpop(heap, entry)
 
     def chosen(self) -> list[Example]:
-        """The examples, taken in turn from each reason; a document is shown once."""
+        """The examples, kind by kind, taken in turn from each reason; a document is shown once."""
         shown: set[str] = set()
-        found: list[Example] = []
-        for shows in (DROPPED, KEPT, FAR):
-            by_reason = [self._sorted(s, r) for s, r in sorted(self._heaps) if s == shows]
-            found += _in_turn(by_reason, _size(shows), shown)
-        return found
+        found = {shows: _in_turn(self._queues(shows), _size(shows), shown) for shows in (DROPPED, KEPT, FAR)}
+        for shows in (KEPT, DROPPED, FAR):
+            found[shows] += _in_turn(self._queues(shows), MOST - len(shown), shown)
+        return [example for examples in found.values() for example in examples]
+
+    def _queues(self, shows: str) -> list[list[Example]]:
+        return [self._sorted(s, r) for s, r in sorted(self._heaps) if s == shows]
 
     def _sorted(self, shows: str, reason: str) -> list[Example]:
         return [example for _, _, example in sorted(self._heaps[shows, reason], key=lambda e: (-e[0], e[2].id))]

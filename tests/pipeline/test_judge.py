@@ -86,6 +86,17 @@ def test_a_change_shows_the_new_text(folder: Path) -> None:
     assert found["measures"] == {"upper_frac": 0.0}
 
 
+def test_a_change_says_what_was_cut_and_why(folder: Path) -> None:
+    text = "The mill grinds the corn.\nNo full stop\nWrite to bob@foo.org please.\n"
+    [found] = judge(folder, "c4,pii,gopher_quality", "--set", "c4.min_num_sentences=1", text=text)
+    assert (found["verdict"], found["reason"]) == ("drop", "gopher_short_doc")
+    assert found["cut_chars"] == {"no_terminal_punc": 13, "white_space": 1, "pii": 11, "pii_replacement": -7}
+    [gone] = judge(folder, "c4", text=text)
+    assert (gone["reason"], gone["cut_chars"]) == ("too_few_sentences", {})
+    told = gristmill("stage", "judge", "pii", text="bob@foo.org", cwd=folder).stdout
+    assert "    cut: pii 11  pii_replacement -7\n" in told
+
+
 def test_each_record_of_a_file_is_judged_in_its_order(folder: Path) -> None:
     lines = ['{"text": "a b"}', "not json", '{"text": "LOUD"}', '{"text": "oh!"}', "{}", '{"text": "c"}', "[1]"]
     text = "\n".join(lines) + "\n"

@@ -44,6 +44,17 @@ def test_try_shows_the_nearest_and_the_most_extreme(run: Path, capfd: pytest.Cap
     assert all(e["text"] and e["limit"] == 0.3 for e in report["examples"])
 
 
+@pytest.mark.parametrize(("limit", "kinds"), [(0.97, [2, 18, 0]), (1.0, [0, 20, 0]), (0.02, [11, 3, 6])])
+def test_try_shows_twenty_where_one_kind_has_fewer(
+    limit: float, kinds: list[int], run: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stage = f"{run.parent}/filters.py:shouting"
+    report = told(capfd, "stage", "try", stage, run / "raw", "--set", f"upper_frac={limit}")
+    shown = [example["shows"] for example in report["examples"]]
+    assert [shown.count(kind) for kind in ("dropped near the limit", "kept near the limit", "extreme")] == kinds
+    assert len({example["id"] for example in report["examples"]}) == 20
+
+
 def test_try_takes_parameters_and_the_first_documents_only(run: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ("stage", "try", f"{run.parent}/filters.py:shouting", run.parent / "docs.jsonl")
     assert told(capfd, *words, "--set", "upper_frac=0.9")["kept"] == 91
