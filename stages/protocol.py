@@ -167,11 +167,11 @@ class Exchange(Protocol):
 Stage = Filter | Mapper | Exchange
 
 
-def drops_when_above(value: Floats, limit: float) -> npt.NDArray[np.bool_]:
+def drops_when_above(value: Floats, limit: Floats | float) -> npt.NDArray[np.bool_]:
     """True where a value is strictly above the limit; NaN is never above."""
     return np.greater(value, limit)
 
 
-def drops_when_below(value: Floats, limit: float) -> npt.NDArray[np.bool_]:
+def drops_when_below(value: Floats, limit: Floats | float) -> npt.NDArray[np.bool_]:
     """True where a value is strictly below the limit; NaN is never below."""
     return np.less(value, limit)
