@@ -119,7 +119,9 @@ def as_input(path: Path) -> InputFile:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError("cannot be read", str(path), reason, "name files that you may read") from None
-    return InputFile(str(path.resolve()), path.name, size, f"blake3:{digest.hexdigest()}")
+    # A name that is not UTF-8 can stand in no column.
+    name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return InputFile(str(path.resolve()), name, size, f"blake3:{digest.hexdigest()}")
 
 
 def _number(value: float) -> float | None:

@@ -1,6 +1,7 @@
 """`gristmill stage`: what stages say of files of each kind, as scripts and people see it."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,13 @@ def test_the_suffix_sets_the_kind(folder: Path) -> None:
 def test_a_kind_may_be_given(folder: Path) -> None:
     [found] = judge(folder, "./f.py:shouting", "--as", "jsonl", text='{"text": "LOUD"}\n')
     assert found["verdict"] == "drop"
+
+
+def test_a_name_that_is_not_utf_8_is_read(folder: Path) -> None:
+    name = os.fsdecode(b"\xff.txt")
+    (folder / name).write_text("LOUD")
+    [found] = judge(folder, "./f.py:shouting", name)
+    assert (found["verdict"], found["file"]) == ("drop", name)
 
 
 @pytest.mark.parametrize("name", ["none.txt", ".", "none.jsonl"])
