@@ -61,6 +61,11 @@ FOUND = [
     ("azure_key", "AccountKey={};x", chars(86) + "=="),
     ("aws_secret", 'aws_secret_access_key = "{}"', chars(40)),
     ("ai_token", "{}", "hf_" + chars(34, _ALPHABET[:52])),
+    ("azure_secret", "{}", chars(3) + "8Q~" + chars(34)),
+    ("sendgrid_key", "{}", "SG." + chars(22) + "." + chars(43)),
+    ("digitalocean_token", "{}", "dop_v1_" + chars(64, "0123456789abcdef")),
+    ("shopify_token", "{}", "shpat_" + chars(32, "0123456789abcdef")),
+    ("telegram_token", "{}", chars(9, "123456789") + ":AA" + chars(33)),
     ("jwt", "Authorization: Bearer {}", JWT),
     ("url_password", "postgres://me:{}@db.host/x", "p4ssw0rdX"),
     ("key", 'api_key = "{}"', chars(32)),
@@ -79,6 +84,10 @@ def test_what_is_found(kind: str, around: str, value: str) -> None:
     assert found.measures["secrets"].tolist() == [1]
     assert found.cut_chars["secret"].tolist() == [len(value)]
     assert found.cut_chars["secret_placeholder"].tolist() == [-len(placeholder(kind))]
+
+
+def test_every_kind_has_a_case() -> None:
+    assert {kind for kind, *_ in FOUND} | {"private_key"} == set(kinds())
 
 
 @pytest.mark.parametrize(
