@@ -65,7 +65,7 @@ exit codes:
 """
 
 _STOPPED_BY_PERSON = "interrupted; run the same command again to resume"
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -139,7 +139,12 @@ def _call(prog: str, command: Command, words: list[str]) -> int:
     command.add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     # Intermixed: an option may stand among the files.
-    return command.run(parser.parse_intermixed_args(words))
+    args = parser.parse_intermixed_args(words)
+    try:
+        return command.run(args)
+    except SystemExit as stop:
+        # Only the parser may end a command early: code of a user's stage that does would look like success.
+        raise RuntimeError(f"code that was called asked to exit ({stop.code})") from stop
 
 
 def _overview(prog: str, description: str, commands: Mapping[str, str]) -> str:

@@ -114,16 +114,17 @@ def _judge(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def parse_settings(settings: Iterable[str], labels: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Label -> parameters, from `STAGE.KEY=VALUE`; STAGE is a label. Raises UsageError."""
+def parse_settings(settings: Iterable[str], labels: Sequence[str], one: bool = False) -> dict[str, dict[str, Any]]:
+    """Label -> parameters, from `STAGE.KEY=VALUE`; STAGE is a label, or with `one` left out. Raises UsageError."""
     from gristmill.pipeline.recipe_yaml import parse_value
 
     params: dict[str, dict[str, Any]] = {label: {} for label in labels}
     for setting in settings:
         path, equals, text = setting.partition("=")
-        label, dot, key = path.rpartition(".")
+        label, dot, key = (labels[0], ".", path.removeprefix(f"{labels[0]}.")) if one else path.rpartition(".")
         if not (equals and dot and key):
-            raise UsageError("not STAGE.KEY=VALUE", "--set", setting, "for instance c4.min_words=5")
+            shape, example = ("KEY=VALUE", "") if one else ("STAGE.KEY=VALUE", "gopher_quality.")
+            raise UsageError(f"not {shape}", "--set", setting, f"for instance {example}min_doc_words=20")
         if label not in params:
             raise UsageError("not a stage that judges", f"--set {path}", label, did_you_mean(label, labels))
         params[label][key] = parse_value(text, f"--set {path}").plain()
@@ -131,7 +132,10 @@ def parse_settings(settings: Iterable[str], labels: Sequence[str]) -> dict[str, 
 
 
 def load_row_stages(
-    names: Sequence[str], labels: Sequence[str], params: Mapping[str, Mapping[str, Any]]
+    names: Sequence[str],
+    labels: Sequence[str],
+    params: Mapping[str, Mapping[str, Any]],
+    command: str = "stage judge",
 ) -> "list[RowStage]":
     """The stages, ready to run. Raises UsageError for one that needs a whole dataset."""
     from gristmill.stages import catalogue
@@ -142,7 +146,7 @@ def load_row_stages(
         stage = catalogue.load(name, params[label], Path())
         if not isinstance(stage, Filter | Mapper):
             what = "looks at a whole dataset and has no verdict on one document"
-            raise UsageError(what, "stage judge", name, "name row-local stages (stage list: filter, mapper)")
+            raise UsageError(what, command, name, "name row-local stages (stage list: filter, mapper)")
         stages.append(stage)
     catalogue.prepare(stages)
     return stages

@@ -19,7 +19,8 @@ HELP = """compare what a changed recipe keeps with what a finished run kept
 
 The recipe is run into a scratch folder (work of the baseline that still applies is found there), and every
 record is compared: which were kept and now go, or the reverse. If more than --max-change of the records of any dataset
-change side the exit code is 4, so that the command can stand in front of an upgrade.
+change side, or a dataset of the baseline is not in the recipe any more, the exit code is 4, so that the command can
+stand in front of an upgrade. The baseline stays as it is.
 
 for instance:
   gristmill stage check recipe.yaml --baseline out --max-change 0.5%
@@ -57,7 +58,7 @@ def parse_share(text: str) -> float:
 
 def run(args: argparse.Namespace) -> int:
     """Run, compare, print; exit 4 when too much changed."""
-    from gristmill.manifests.find import places
+    from gristmill.manifests.manifest import published
     from gristmill.pipeline.trial.check import changes, reuse_work, with_texts
 
     most = parse_share(args.max_change)
@@ -65,17 +66,23 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("not a fraction", "--sample", args.sample, "give a number above 0, at most 1")
     if args.examples < 0 or args.chars < 0:
         raise UsageError("negative", "stage check", min(args.examples, args.chars), "give 0 or more")
-    places(args.baseline)
+    list(published(args.baseline))
     with _place(args.out) as out:
+        if out == args.baseline.resolve():
+            raise UsageError("is the baseline itself", "--out", args.out, "name another folder, or leave --out out")
         reuse_work(args.baseline, out)
         _make(args, out)
-        found = changes(args.baseline, out, args.examples, args.sample is not None)
+        found, missing = changes(args.baseline, out, args.examples, args.sample is not None)
         reports = [_as_data(change, with_texts(change, args.baseline, out, args.chars)) for change in found]
-    ok = all(change.frac <= most for change in found)
+    ok = all(change.frac <= most for change in found) and not missing
     if args.json:
-        emit_json({"ok": ok, "max_change": most, "sample": args.sample, "datasets": reports})
+        emit_json({"ok": ok, "max_change": most, "sample": args.sample, "missing": missing, "datasets": reports})
     else:
-        _print(reports, most, ok)
+        _print(reports, most)
+    if any(change.frac > most for change in found):
+        say(f"more than {most:.3%} of a dataset changed side")
+    for name in missing:
+        say(f"{name}: a dataset of the baseline that the recipe does not make as documents any more")
     return EXIT_DONE if ok else EXIT_VERIFY
 
 
@@ -126,7 +133,7 @@ def _fate(fate: dict[str, str] | None) -> str:
     return "kept" if fate["verdict"] == "keep" else f"{fate['step']}: {fate['reason']}"
 
 
-def _print(reports: Sequence[dict[str, Any]], most: float, ok: bool) -> None:
+def _print(reports: Sequence[dict[str, Any]], most: float) -> None:
     counts = ("dataset", "records", "kept_to_dropped", "dropped_to_kept", "appeared", "vanished")
     rows = [
         (*(r[name] for name in counts), f"{r['changed_frac']:.3%}", "" if r["changed_frac"] <= most else "TOO MUCH")
@@ -143,8 +150,6 @@ def _print(reports: Sequence[dict[str, Any]], most: float, ok: bool) -> None:
             print_line(f"{report['dataset']}  {example['url'] or example['id']}  {told}")
             for line in example["text"].strip().split("\n"):
                 print_line(f"  | {line}")
-    if not ok:
-        say(f"more than {most:.3%} of a dataset changed side")
 
 
 COMMAND = Command(HELP, add_arguments, run)

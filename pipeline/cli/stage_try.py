@@ -3,11 +3,12 @@
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gristmill.manifests.errors import EXIT_DONE, UsageError
+from gristmill.manifests.errors import EXIT_DONE, InputError, UsageError
 from gristmill.pipeline.cli.command import Command
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table, say
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 HELP = """show what a stage would drop of a dataset's documents
 
 STAGE is a built-in name or ./FILE.py:FUNCTION. DATASET is a dataset of a run (OUT/DATASET), a file, or a folder of
-files. Printed are counts by reason and by source, twenty examples (dropped and kept near a limit, and the most
-extreme), and the stage's speed on one core. With --against RUN: how many of its drops the filters of that run
-made already; give the documents that went into those filters then, for instance a dataset without steps.
+files. Printed are counts by reason and by source, twenty examples (errors with what was raised, dropped and kept
+near a limit, the most extreme), and the stage's speed on one core. With --against RUN: how many of its drops the
+filters of that run made already; give the documents that went into those filters then, for instance a dataset without
+steps.
 
 for instance:
   gristmill stage try ./my_filters.py:shouting out/web
@@ -50,17 +52,34 @@ def run(args: argparse.Namespace) -> int:
 
     if args.documents is not None and args.documents < 1:
         raise UsageError("not a number of documents", "--documents", args.documents, "give 1 or more")
-    params = parse_settings([f"{args.stage}.{item}" for item in args.set], [args.stage])
-    stage = load_row_stages([args.stage], [args.stage], params)[0]
-    trial = try_stage(stage, documents(args.dataset), args.documents, _progress())
+    if args.chars < 0:
+        raise UsageError("negative", "--chars", args.chars, "give 0 or more")
+    params = parse_settings(args.set, [args.stage], one=True)
+    stage = load_row_stages([args.stage], [args.stage], params, "stage try")[0]
+    lost: Counter[str] = Counter()
+    trial = try_stage(stage, documents(args.dataset, lost), args.documents, _progress())
     if not trial.documents:
-        raise UsageError("holds no documents", "stage try", str(args.dataset), "name a dataset that has some")
+        remedy = "name a file or dataset that has some"
+        raise InputError("holds no documents", str(args.dataset), _told(lost) or None, remedy)
     against = overlap(trial, args.against) if args.against else None
     if args.json:
-        emit_json(_as_data(args, trial, against))
+        emit_json({**_as_data(args, trial, against), "lost": dict(lost)})
     else:
         _print(args, trial, against)
+    _warn(trial, lost)
     return EXIT_DONE
+
+
+def _told(lost: Counter[str]) -> str:
+    return ", ".join(f"{reason} {count}" for reason, count in sorted(lost.items()))
+
+
+def _warn(trial: "Trial", lost: Counter[str]) -> None:
+    if lost:
+        say(f"{lost.total()} records cannot be read: {_told(lost)}")
+    for name, count in trial.numbers.items():
+        if not count:
+            say(f"{name} is a number in none of the {trial.documents} documents: no limit on it ever drops one")
 
 
 def _progress() -> "Callable[[Trial], None]":
@@ -149,7 +168,8 @@ def _print_examples(trial: "Trial", chars: int) -> None:
             print_line()
             print_line(f"--- {shows} ---")
         near = f" ({example.measure} {example.value:g}, limit {example.limit:g})" if example.measure else ""
-        print_line(f"{example.reason}{near}  {example.source}  {example.url or example.id}")
+        why = f": {example.detail}" if example.detail else ""
+        print_line(f"{example.reason}{near}{why}  {example.source}  {example.url or example.id}")
         for line in example.text[:chars].strip().split("\n"):
             print_line(f"  | {line}")
     sys.stdout.flush()

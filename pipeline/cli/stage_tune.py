@@ -1,6 +1,7 @@
 """`gristmill stage tune`: how much a filter would keep at other limits, without running it again."""
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ for instance:
   gristmill stage tune shouting out --json"""
 
 
+PICTURES = (".png", ".svg", ".pdf")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `stage tune`."""
     parser.add_argument("stage", metavar="STAGE", help="a step of the run that has rules")
@@ -45,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the table, write the picture."""
     from gristmill.pipeline.trial.tune import curves, stored_steps
 
+    if args.plot and args.plot.suffix.lower() not in PICTURES:
+        raise UsageError("no such kind of picture", "--plot", str(args.plot), f"end it in one of {', '.join(PICTURES)}")
     steps = stored_steps(args.stage, args.run)
     if args.plot and len(steps) > 1:
         raise UsageError("several datasets have this step", "--plot", str(args.plot), "name one, as OUT/DATASET")
@@ -71,7 +77,9 @@ def _limits(settings: Sequence[str], reasons: Sequence[str]) -> dict[str, float]
         try:
             limits[reason] = float(text)
         except ValueError:
-            raise UsageError("not a number", f"--set {reason}", text, "for instance 0.3") from None
+            limits[reason] = math.nan
+        if math.isnan(limits[reason]):
+            raise UsageError("not a number", f"--set {reason}", text, "for instance 0.3")
     return limits
 
 
@@ -81,8 +89,8 @@ def _plot(args: argparse.Namespace, stored: "Stored", found: "Sequence[Curve]") 
     path = args.plot or Path(f"tune-{stored.dataset}-{stored.step}.png")
     try:
         draw(stored, found, path)
-    except ValueError as error:
-        raise UsageError("no such kind of picture", "--plot", str(path), "end it in .png, .svg or .pdf") from error
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise UsageError("cannot be written", "--plot", str(path), error.strerror) from error
     return path
 
 

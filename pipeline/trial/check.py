@@ -22,6 +22,7 @@ from gristmill.manifests.manifest import published, read_manifest
 from gristmill.manifests.scan import Bools, matching_rows, named_paths
 
 NOT_SAMPLED = "not_sampled"
+DOCUMENTS = "documents"
 
 
 @dataclass(frozen=True)
@@ -54,23 +55,31 @@ def reuse_work(baseline: Path, out: Path) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.link(path, target)
+        except FileExistsError:
+            continue
         except OSError:
             return linked
         linked += 1
     return linked
 
 
-def changes(baseline: Path, out: Path, examples: int, sampled: bool = False) -> list[Change]:
-    """The changes of each dataset of documents that both outputs have. Raises InputError when they share none.
+def changes(baseline: Path, out: Path, examples: int, sampled: bool = False) -> tuple[list[Change], list[str]]:
+    """The changes of each dataset of documents that both outputs have, and the names of those that only the
+    baseline has. Raises InputError when they share none.
 
     In a sample, records that only the baseline saw are those that were left out upstream.
     """
     manifests = dict(published(out))
     found: Diff = diff(baseline, out, examples)
-    shared = [d for d in found.datasets if d.digest_a and d.digest_b and manifests[d.name]["kind"] == "documents"]
+    kinds = {name: manifest["kind"] for name, manifest in published(baseline)}
+    # `diff` pairs two outputs of one dataset each whatever the names; a gate pairs by name alone.
+    shared = [d for d in found.datasets if d.name in manifests and d.name in kinds and d.digest_a and d.digest_b]
+    shared = [d for d in shared if manifests[d.name]["kind"] == kinds[d.name] == DOCUMENTS]
     if not shared:
         raise InputError("has no dataset of this recipe", str(baseline), None, "give an output of the same recipe")
-    return [_change(d, manifests[d.name], sampled) for d in shared]
+    names = {d.name for d in shared}
+    missing = [name for name, kind in kinds.items() if kind == DOCUMENTS and name not in names]
+    return [_change(d, manifests[d.name], sampled) for d in shared], missing
 
 
 def _change(found: DatasetDiff, manifest: Mapping[str, Any], sampled: bool) -> Change:
@@ -89,8 +98,13 @@ def _change(found: DatasetDiff, manifest: Mapping[str, Any], sampled: bool) -> C
         total(lambda a, b: a is None),
         total(lambda a, b: b is None),
         [m for m in moves if _kept(m["a"]) != _kept(m["b"]) or None in (m["a"], m["b"])],
-        [_example(e) for e in found.examples if not _left_out({"a": e.a, "b": e.b}, sampled) and e.change != "content"],
+        [_example(e) for e in found.examples if _is_shown(e, sampled)],
     )
+
+
+def _is_shown(example: Any, sampled: bool) -> bool:
+    """Records that change side: not those that go for another reason, or stay with another text."""
+    return example.change not in ("content", "moved") and not _left_out({"a": example.a, "b": example.b}, sampled)
 
 
 def _kept(fate: Mapping[str, str] | None) -> bool:

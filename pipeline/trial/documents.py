@@ -1,8 +1,10 @@
 """Documents to try a stage on: those of a published dataset, or of files as `stage judge` reads them.
 
-Out: batches with the columns of `manifests.schema.DOCUMENT`, in the order of the shards or files.
+Out: batches with the columns of `manifests.schema.DOCUMENT`, in the order of the shards or files. The `source` of a
+file's documents is the first folder below the one that was named, or the name of that, or of the file.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,13 +20,12 @@ from gristmill.pipeline.judge import KINDS, as_input, kind_of_file
 from gristmill.pipeline.sources import catalogue as sources
 from gristmill.pipeline.sources.protocol import ReadOptions
 
-FILES_DATASET = "try"
 
-
-def documents(where: Path) -> Iterator[pa.RecordBatch]:
+def documents(where: Path, lost: Counter[str]) -> Iterator[pa.RecordBatch]:
     """The documents of a dataset's folder, of a file, or of all files of a folder, in batches bounded by bytes.
 
-    Raises UsageError for an output of several datasets or one of trainer rows, InputError for what is not there.
+    Records that cannot be read are counted in `lost`, by reason. Raises UsageError for an output of several datasets or
+    one of trainer rows, InputError for what is not there.
     """
     if (where / MANIFEST).exists() or (where / RUN).exists():
         yield from _published(where)
@@ -35,7 +36,12 @@ def documents(where: Path) -> Iterator[pa.RecordBatch]:
         )
     files = sorted(path for path in where.rglob("*") if path.is_file()) if where.is_dir() else [where]
     for path in files:
-        yield from _of_file(path)
+        yield from _of_file(path, _source_of(path, where), lost)
+
+
+def _source_of(path: Path, where: Path) -> str:
+    below = path.relative_to(where).parts
+    return below[0] if len(below) > 1 else where.resolve().name
 
 
 def _published(where: Path) -> Iterator[pa.RecordBatch]:
@@ -55,10 +61,11 @@ def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield batch.slice(at, rows)
 
 
-def _of_file(path: Path) -> Iterator[pa.RecordBatch]:
+def _of_file(path: Path, name: str, lost: Counter[str]) -> Iterator[pa.RecordBatch]:
     kind = KINDS[kind_of_file(path)]
     source = sources.load(kind.source)
-    options = ReadOptions(FILES_DATASET, kind.domain, extra=dict(source.OPTIONS))
+    options = ReadOptions(name, kind.domain, extra=dict(source.OPTIONS))
     for read in source.read_file(as_input(path), options):
+        lost.update(loss.reason for loss in read.losses)
         if read.batch.num_rows:
             yield read.batch

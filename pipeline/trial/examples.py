@@ -17,11 +17,13 @@ MOST = NEAR_DROPPED + NEAR_KEPT + EXTREME
 TEXT_CHARS = 600
 
 DROPPED, KEPT, FAR = "dropped near the limit", "kept near the limit", "extreme"
+GONE = "gone by no limit"
+"""Where a verdict bears no limit, as those of errors do; in the place of those near one."""
 
 
 @dataclass(frozen=True, order=True)
 class Example:
-    """One document: why it is shown (`shows`), and what the stage said of it."""
+    """One document: why it is shown (`shows`), and what the stage said of it; `detail` may be an error's text."""
 
     distance: float
     id: str
@@ -34,6 +36,8 @@ class Example:
     url: str | None = field(compare=False)
     chars: int = field(compare=False)
     text: str = field(compare=False)
+    verdict: str = field(compare=False, default="drop")
+    detail: str = field(compare=False, default="")
 
 
 def distance(value: float, limit: float) -> float:
@@ -69,8 +73,10 @@ class Examples:
     def chosen(self) -> list[Example]:
         """The examples, kind by kind, taken in turn from each reason; a document is shown once."""
         shown: set[str] = set()
-        found = {shows: _in_turn(self._queues(shows), _size(shows), shown) for shows in (DROPPED, KEPT, FAR)}
-        for shows in (KEPT, DROPPED, FAR):
+        found: dict[str, list[Example]] = {}
+        for shows in (GONE, DROPPED, KEPT, FAR):
+            found[shows] = _in_turn(self._queues(shows), min(_size(shows), MOST - len(shown)), shown)
+        for shows in (KEPT, DROPPED, FAR, GONE):
             found[shows] += _in_turn(self._queues(shows), MOST - len(shown), shown)
         return [example for examples in found.values() for example in examples]
 
@@ -82,7 +88,7 @@ class Examples:
 
 
 def _size(shows: str) -> int:
-    return {DROPPED: NEAR_DROPPED, KEPT: NEAR_KEPT, FAR: EXTREME}[shows]
+    return {GONE: NEAR_DROPPED, DROPPED: NEAR_DROPPED, KEPT: NEAR_KEPT, FAR: EXTREME}[shows]
 
 
 def _in_turn(queues: list[list[Example]], most: int, shown: set[str]) -> list[Example]:
@@ -100,5 +106,4 @@ def _in_turn(queues: list[list[Example]], most: int, shown: set[str]) -> list[Ex
 
 def as_data(example: Example) -> dict[str, Any]:
     """An example as plain data."""
-    names = ("shows", "id", "reason", "measure", "value", "limit", "source", "url", "chars", "text")
-    return {name: getattr(example, name) for name in names}
+    return {name: value for name, value in vars(example).items() if name != "distance"}

@@ -8,21 +8,30 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 
 from gristmill.pipeline.account import text_head
-from gristmill.pipeline.trial.examples import DROPPED, FAR, KEPT, TEXT_CHARS, Example, Examples, distance
+from gristmill.pipeline.trial.examples import DROPPED, FAR, GONE, KEPT, TEXT_CHARS, Example, Examples, distance
 from gristmill.stages.chain import ChainResult, Fate, StepTrace, limits_of, run_chain
-from gristmill.stages.protocol import Filter, RowStage, Rule
+from gristmill.stages.protocol import RowStage, Rule
+
+
+@runtime_checkable
+class Ruled(Protocol):
+    """A filter, or a mapper that decides by limits, too."""
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules."""
+        ...
 
 
 @dataclass
 class Trial:
     """Counts over documents. `text_bytes` and `seconds` are those of the stage alone; `gone` maps each id that
-    went to its reason, `seen` holds every id."""
+    went to its reason, `seen` holds every id. `numbers` counts for each measure the documents in which it is one."""
 
     documents: int = 0
     kept: int = 0
@@ -37,6 +46,7 @@ class Trial:
     examples: Examples = field(default_factory=Examples)
     gone: dict[str, str] = field(default_factory=dict[str, str])
     seen: set[str] = field(default_factory=set[str])
+    numbers: Counter[str] = field(default_factory=Counter[str])
 
     @property
     def mb_a_second(self) -> float:
@@ -73,6 +83,8 @@ def _add(trial: Trial, stage: RowStage, batch: pa.RecordBatch, result: ChainResu
     trial.chars_kept += int(step.chars_out[step.kept].sum())
     for reason, chars in step.cut_chars.items():
         trial.cut[reason] += int(np.asarray(chars)[step.kept].sum())
+    for name, values in step.measures.items():
+        trial.numbers[name] += int((~np.isnan(values)).sum())
     ids = [i or "" for i in batch.column("id").to_pylist()]
     sources = [s or "" for s in batch.column("source").to_pylist()]
     trial.seen.update(ids)
@@ -109,19 +121,21 @@ def _example(batch: pa.RecordBatch, row: int, shows: str, fate: Fate, record: st
         batch.column("url")[row].as_py(),
         len(batch.column("text")[row].as_py() or "") if len(text) >= TEXT_CHARS else len(text),
         text[:TEXT_CHARS],
+        fate.verdict,
+        fate.detail,
     )
 
 
 def _show_gone(examples: Examples, batch: pa.RecordBatch, fate: Fate, record: str, source: str) -> None:
     far = distance(fate.value, fate.limit)
-    for shows in (DROPPED, FAR):
+    for shows in (DROPPED, FAR) if np.isfinite(fate.limit) else (GONE,):
         if examples.admits(shows, fate.reason, far):
             examples.put(_example(batch, fate.row, shows, fate, record))
 
 
 def _show_kept(examples: Examples, stage: RowStage, step: StepTrace, ids: list[str]) -> None:
-    """Of the kept documents those that came nearest to a rule's limit. A mapper has no rules to come near to."""
-    if not isinstance(stage, Filter):
+    """Of the kept documents those that came nearest to a rule's limit."""
+    if not isinstance(stage, Ruled):
         return
     for rule in stage.rules():
         limits = limits_of(rule, step.profiles, len(step.rows))

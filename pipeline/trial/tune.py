@@ -80,13 +80,21 @@ def stored_steps(stage: str, run: Path) -> list[Stored]:
         if stage in (step["step"], step["stage"]) and step["rules"]
     ]
     if not found:
-        known = sorted({s["step"] for place in places(run) for s in place.manifest["steps"] if s["rules"]})
-        raise UsageError("no step with rules of that name", str(run), stage, did_you_mean(stage, known))
+        raise _no_rules(stage, run)
     stored = [_stored(place, step) for place, step in found]
     if not any(s.measured for s in stored):
         remedy = "run with --measures all (or on more documents: a sample of 1 % is stored)"
         raise InputError("the run stored no measures of this step", str(run), stage, remedy)
     return [s for s in stored if s.measured]
+
+
+def _no_rules(stage: str, run: Path) -> UsageError:
+    steps = [s for place in places(run) for s in place.manifest["steps"]]
+    known = sorted({s["step"] for s in steps if s["rules"]})
+    if any(stage in (s["step"], s["stage"]) for s in steps):
+        remedy = f"steps with limits are {', '.join(known) or 'none'}"
+        return UsageError("decides by no limit on a measure, so there is none to tune", str(run), stage, remedy)
+    return UsageError("no step with rules of that name", str(run), stage, did_you_mean(stage, known))
 
 
 def _stored(place: Place, step: Mapping[str, Any]) -> Stored:

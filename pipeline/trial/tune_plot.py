@@ -6,6 +6,8 @@ from pathlib import Path
 from gristmill.pipeline.trial.tune import Curve, Stored, margin
 
 COLUMNS = 3
+LONG_TAIL = 50.0
+"""Times that the largest limit is the present one, or the median of all, before an axis is logarithmic."""
 PANEL_INCHES = (4.2, 3.2)
 
 
@@ -38,8 +40,16 @@ def draw(stored: Stored, found: Sequence[Curve], path: Path) -> None:
         axes.set_xlabel(f"drop {curve.rule['direction']} this {curve.rule['measure']}", fontsize=8)
         axes.set_ylabel("share kept", fontsize=8)
         axes.set_ylim(-0.02, 1.02)
-        if len(limits) > 2 and min(limits) >= 0 and max(limits) > 50 * max(1.0, sorted(limits)[len(limits) // 2]):
-            axes.set_xscale("symlog")
+        if is_long_tailed(limits, curve.rule["limit"]):
+            # Linear up to 1, logarithmic above: a limit of 50 words is seen beside texts of 10,000.
+            axes.set_xscale("symlog", linthresh=1.0)
+            axes.set_xlim(left=min(limits))
         if index == 0:
             axes.legend(fontsize=7)
     figure.savefig(path, dpi=110, metadata={"Software": None} if path.suffix == ".png" else None)
+
+
+def is_long_tailed(limits: Sequence[float], now: float) -> bool:
+    """Whether an axis of these limits, one of them the present one, is to be logarithmic."""
+    middle = sorted(limits)[len(limits) // 2]
+    return len(limits) > 2 and min(limits) >= 0 and max(limits) > LONG_TAIL * max(1.0, min(abs(now), middle))

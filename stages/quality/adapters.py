@@ -27,6 +27,7 @@ MEDIAN_PERPLEXITY = 300.0
 """Where `PerplexityScorer` gives 0.5 unless told otherwise: about the border between head and middle of CCNet's English
 (Wenzek et al. 2020, figure 4). Calibration moves it; only the order of scores is kept."""
 
+_ERROR_CHARS = 300
 _REMEDY = "name an object with score, encode or log10_per_token, or a function of a list of texts"
 
 Head = Mapping[str, Any]
@@ -41,11 +42,11 @@ class FunctionScorer:
         self.fingerprint = fingerprint
 
     def score(self, texts: Sequence[str]) -> Floats:
-        """float64[n]; GristmillError where the function gives something else than n numbers in [0, 1]."""
-        scores = np.asarray(self._function(list(texts)) if texts else [], dtype=np.float64)
+        """float64[n]; UsageError where the function raises, or gives something else than n numbers in [0, 1]."""
+        scores = _told(self._function, texts) if texts else np.zeros(0)
         if scores.shape != (len(texts),) or not ((scores >= 0) & (scores <= 1)).all():
             what = f"a scorer must give one number in [0, 1] for each of {len(texts)} texts"
-            raise GristmillError(what, "quality scorer", f"shape {scores.shape}: {scores[:3]}", "mend the scorer")
+            raise UsageError(what, "quality scorer", f"shape {scores.shape}: {scores[:3]}", "mend the scorer")
         return scores
 
 
@@ -59,8 +60,9 @@ class EmbeddingScorer:
         self.fingerprint = fingerprint
 
     def score(self, texts: Sequence[str]) -> Floats:
-        """float64[n]."""
-        return logistic(embeddings(self._encode, texts, len(self._weights)) @ self._weights + self._bias)
+        """float64[n]; a text whose vector is no number scores 0."""
+        scores = logistic(embeddings(self._encode, texts, len(self._weights)) @ self._weights + self._bias)
+        return np.nan_to_num(scores, nan=0.0)
 
 
 class PerplexityScorer:
@@ -78,16 +80,29 @@ class PerplexityScorer:
 
     def score(self, texts: Sequence[str]) -> Floats:
         """float64[n]; a text of which nothing is known (NaN, -infinity) scores 0."""
-        log10 = np.asarray(self._log10_per_token(list(texts)) if texts else [], dtype=np.float64)
+        log10 = _told(self._log10_per_token, texts) if texts else np.zeros(0)
+        if log10.shape != (len(texts),):
+            raise UsageError("not one number a text", "quality scorer", f"shape {log10.shape}", "mend the scorer")
         return np.nan_to_num(logistic(np.log(self._median) + np.log(10.0) * log10), nan=0.0)
 
 
 def embeddings(encode: Callable[[Sequence[str]], Any], texts: Sequence[str], width: int | None = None) -> Floats:
-    """float64[n, d] of an encoder. Raises GristmillError where its width is not the head's."""
-    found = np.asarray(encode(list(texts)) if texts else np.zeros((0, width or 0)), dtype=np.float64)
+    """float64[n, d] of an encoder. Raises UsageError where it raises, or its width is not the head's."""
+    found = _told(encode, texts) if texts else np.zeros((0, width or 0))
     if found.ndim != 2 or len(found) != len(texts) or (width is not None and found.shape[1] != width):
-        raise GristmillError("not one embedding a text", "quality scorer", f"shape {found.shape}", "mend encode")
+        raise UsageError("not one embedding a text", "quality scorer", f"shape {found.shape}", "mend encode")
     return found
+
+
+def _told(function: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> Floats:
+    """What foreign code says of texts, as numbers. Whatever it raises, an exit too, is told as its fault."""
+    try:
+        return np.asarray(function(list(texts)), dtype=np.float64)
+    except (Exception, SystemExit) as error:
+        if isinstance(error, GristmillError):
+            raise
+        what = f"the scorer raised {type(error).__name__}"
+        raise UsageError(what, "quality scorer", str(error)[:_ERROR_CHARS], "mend the scorer") from error
 
 
 def kenlm_log10_per_token(model: Any) -> Callable[[Sequence[str]], Floats]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
 from gristmill.stages.params import file_param, param
-from gristmill.stages.protocol import Floats, Mapped, Reason, RowVerdict
+from gristmill.stages.protocol import Floats, Mapped, Reason, RowVerdict, Rule
 from gristmill.stages.quality.model import Model, open_model
 from gristmill.stages.quality.sampling import GPT3_ALPHA, Curve, check_curve, draws
 
@@ -55,6 +55,13 @@ class Quality:
             Reason("not_sampled", "drop", "the draw of the content is not below the probability of keeping"),
         )
 
+    def rules(self) -> tuple[Rule, ...]:
+        """Mode keep: the threshold as a rule, so that it can be tuned from stored scores. Opens the model."""
+        if self.mode != "keep":
+            return ()
+        source = "the model's threshold" if self.threshold is None else ""
+        return (Rule(MEASURE, "below", self._limit(self._opened()), "low_quality", source),)
+
     def prepare(self) -> None:
         """Open the model, so that a wrong one is told before the run."""
         self._opened()
@@ -70,7 +77,7 @@ class Quality:
 
     def _verdicts(self, batch: pa.RecordBatch, scores: Floats, model: Model) -> tuple[RowVerdict, ...]:
         if self.mode == "keep":
-            limit = model.threshold if self.threshold is None else self.threshold
+            limit = self._limit(model)
             low = np.flatnonzero(scores < limit).tolist()
             return tuple(RowVerdict(row, "drop", "low_quality", MEASURE, float(scores[row]), limit) for row in low)
         if self.mode == "sample":
@@ -81,6 +88,9 @@ class Quality:
                 for row in np.flatnonzero(drawn >= chance).tolist()
             )
         return ()
+
+    def _limit(self, model: Model) -> float:
+        return model.threshold if self.threshold is None else self.threshold
 
     def _opened(self) -> Model:
         return open_model(self.model, self.code, self.object)

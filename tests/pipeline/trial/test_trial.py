@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from gristmill.pipeline.cli.main import main
-from tests.pipeline.trial.corpus import FILTERS, make_inputs, make_run
+from gristmill.pipeline.run import RunOptions
+from gristmill.pipeline.trial.tune_plot import is_long_tailed
+from tests.laws.running import run_inline, write_recipe
+from tests.laws.samples import TINY_MODEL
+from tests.pipeline.trial.corpus import FILTERS, RECIPE, make_inputs, make_run
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +88,64 @@ def test_try_reads_any_file_that_judge_reads(run: Path, tmp_path: Path, capfd: p
     assert (report["documents"], report["kept"]) == (2, 1)
 
 
+ODD = '''\
+from gristmill.stages import doc_filter
+
+
+@doc_filter(drop_above={"share": 0.5})
+def raises(text):
+    """Raises on texts of one word."""
+    if " " not in text:
+        raise KeyError("one word")
+    return {"share": 0.0}
+
+
+@doc_filter(drop_above={"share": 0.5})
+def unsure(text):
+    """Never knows."""
+    return {"share": float("nan")}
+'''
+
+
+def test_try_shows_what_a_filter_raised(run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "odd.py").write_text(ODD, encoding="utf-8")
+    report = told(capfd, "stage", "try", f"{tmp_path}/odd.py:raises", run / "raw")
+    assert report["reasons"] == [{"verdict": "quarantine", "reason": "filter_error", "count": 10}]
+    raised = [e for e in report["examples"] if e["reason"] == "filter_error"]
+    assert {(e["shows"], e["verdict"], e["detail"]) for e in raised} == {
+        ("gone by no limit", "quarantine", "KeyError: 'one word'")
+    }
+    assert len(report["examples"]) == 20
+    assert main(["stage", "try", f"{tmp_path}/odd.py:raises", str(run / "raw")]) == 0
+    assert "filter_error: KeyError: 'one word'" in capfd.readouterr().out
+
+
+def test_try_says_that_a_measure_is_never_a_number(
+    run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd.py").write_text(ODD, encoding="utf-8")
+    assert main(["stage", "try", f"{tmp_path}/odd.py:unsure", str(run / "raw")]) == 0
+    assert "share is a number in none of the 100 documents" in capfd.readouterr().err
+
+
+def test_try_tells_what_it_could_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "docs.jsonl").write_text('{"text": "some words"}\nnot json\n', encoding="utf-8")
+    (tmp_path / "b.parquet").write_bytes(b"no parquet at all")
+    report = told(capfd, "stage", "try", "gopher_quality", tmp_path)
+    assert report["lost"] == {"bad_json": 1, "corrupt": 1}
+    assert list(report["sources"]) == ["a"]
+    assert main(["stage", "try", "gopher_quality", str(tmp_path / "b.parquet")]) == 3
+    assert "holds no documents: 'corrupt 1'" in capfd.readouterr().err
+
+
+def test_try_shows_a_mapper_near_its_limit(run: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ("stage", "try", "quality", run / "raw", "--set", f"model={TINY_MODEL}")
+    report = told(capfd, *words, "--set", "threshold=0.0")
+    kept = [e for e in report["examples"] if e["shows"] == "kept near the limit"]
+    assert len(kept) == 20 and all(e["reason"] == "low_quality" for e in kept)
+
+
 def test_try_shows_what_a_mapper_cuts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "page.html").write_text("<html><body><p>words on a page</p></body></html>")
     report = told(capfd, "stage", "try", "extract_html", tmp_path)
@@ -99,6 +161,8 @@ def test_try_shows_what_a_mapper_cuts(tmp_path: Path, capfd: pytest.CaptureFixtu
         (["gopher_quality", "{out}/absent"], 3),
         (["gopher_quality", "{raw}", "--documents", "0"], 2),
         (["gopher_quality", "{raw}", "--set", "nonsense=1"], 2),
+        (["gopher_quality", "{raw}", "--set", "min_doc_words"], 2),
+        (["gopher_quality", "{raw}", "--chars", "-1"], 2),
         (["exact_dedup", "{raw}"], 2),
         (["gopher_quality", "{raw}", "--against", "{out}/absent"], 3),
     ],
@@ -120,6 +184,43 @@ def test_tune_tells_the_share_kept_at_other_limits(
     assert points[0.49] == 0.5
     assert report["if"] == {"limits": {"upper_frac_above": 0.5}, "kept_frac": 0.51, "go": 0, "come_back": 20}
     assert (tmp_path / report["plot"]).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "told_why"),
+    [
+        (["--plot", "absent/tune.png"], "cannot be written"),
+        (["--plot", "tune"], "no such kind of picture"),
+        (["--plot", "tune.gif"], "no such kind of picture"),
+        (["--set", "upper_frac_above=nan"], "not a number"),
+        (["--set", "upper_frac_above"], "not a reason"),
+    ],
+)
+def test_tune_says_what_is_wrong(
+    run: Path, words: list[str], told_why: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(run.parent)
+    assert main(["stage", "tune", "shouting", str(run / "web"), *words]) == 2
+    assert told_why in capfd.readouterr().err
+    assert not list(run.parent.glob("tune*"))
+
+
+def test_the_threshold_of_a_classifier_is_tuned(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    make_inputs(tmp_path)
+    steps = f"      - quality: {{model: {TINY_MODEL}, threshold: 0.4}}\n      - encoding_repair\n"
+    recipe = write_recipe(tmp_path, RECIPE.partition("    steps:")[0] + "    steps:\n" + steps)
+    run_inline(recipe, tmp_path / "out", options=RunOptions(measures_all=True))
+    report = told(capfd, "stage", "tune", "quality", tmp_path / "out", "--no-plot")["steps"][0]
+    (rule,) = report["rules"]
+    assert (rule["reason"], rule["measure"], rule["limit"]) == ("low_quality", "quality_score", 0.4)
+    assert main(["stage", "tune", "encoding_repair", str(tmp_path / "out")]) == 2
+    assert "no limit on a measure" in capfd.readouterr().err
+
+
+def test_an_axis_is_logarithmic_where_limits_have_a_long_tail() -> None:
+    assert is_long_tailed([5.0, 50.0, 900.0, 17_000.0], 50.0)
+    assert not is_long_tailed([0.0, 0.1, 0.3], 0.1)
+    assert not is_long_tailed([-1.0, 50.0, 17_000.0], 50.0)
 
 
 def test_tune_of_a_later_step_speaks_of_what_came_to_it(run: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -165,6 +266,46 @@ def test_check_of_a_sample_counts_the_sample_only(run: Path, tmp_path: Path, cap
     report = told(capfd, *words)
     raw = report["datasets"][0]
     assert 20 < raw["records"] < 80 and raw["changed_frac"] == 0.0
+
+
+def test_check_leaves_its_baseline_alone(run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = {path.name: path.read_bytes() for path in run.rglob("manifest.json")}
+    recipe = make_inputs(tmp_path)
+    (tmp_path / "filters.py").write_text(FILTERS.replace("0.3}", "0.25}"), encoding="utf-8")
+    words = ["stage", "check", str(recipe), "--baseline", str(run), "--out", f"{run}/../{run.name}"]
+    assert main([*words, "--workers", "0", "--quiet"]) == 2
+    assert "is the baseline itself" in capfd.readouterr().err
+    assert before == {path.name: path.read_bytes() for path in run.rglob("manifest.json")}
+
+
+def test_check_stops_a_recipe_that_makes_a_dataset_no_more(
+    run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    make_inputs(tmp_path)
+    recipe = write_recipe(tmp_path, RECIPE.replace("  web:", "  web_2:"))
+    words = ("stage", "check", recipe, "--baseline", run, "--workers", "0", "--quiet")
+    report = told(capfd, *words, code=4)
+    assert (report["ok"], report["missing"], [d["dataset"] for d in report["datasets"]]) == (False, ["web"], ["raw"])
+
+
+def test_check_pairs_by_name(run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    make_inputs(tmp_path)
+    raw = RECIPE.partition("  web:")[0]
+    run_inline(write_recipe(tmp_path, raw), tmp_path / "out")
+    recipe = write_recipe(tmp_path, raw.replace("  raw:", "  other:"))
+    words = ["stage", "check", str(recipe), "--baseline", str(tmp_path / "out"), "--workers", "0", "--quiet"]
+    assert main(words) == 3
+    assert "has no dataset of this recipe" in capfd.readouterr().err
+
+
+def test_check_shows_only_what_changes_side(run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    make_inputs(tmp_path)
+    # The other way round: many records go for the other reason, none changes side.
+    steps = RECIPE.partition("      - ./filters.py:shouting")[0]
+    recipe = write_recipe(tmp_path, steps + "      - ./filters.py:short\n      - ./filters.py:shouting\n")
+    words = ("stage", "check", recipe, "--baseline", run, "--workers", "0", "--quiet")
+    web = told(capfd, *words)["datasets"][1]
+    assert (web["changed_frac"], web["moves"], web["examples"]) == (0.0, [], [])
 
 
 @pytest.mark.parametrize("share", ["", "x", "101%", "-1", "1.5"])

@@ -235,6 +235,15 @@ class Encoder:
 
 encoder = Encoder()
 number = 7
+
+def raises(texts):
+    raise KeyError("no such text")
+
+def leaves(texts):
+    raise SystemExit(0)
+
+def words(texts):
+    return ["good"] * len(texts)
 """
 
 
@@ -260,6 +269,20 @@ def test_own_scorers_of_each_shape(mine: Path) -> None:
 def test_perplexity_becomes_a_score_that_falls_with_it(mine: Path) -> None:
     # 10 characters are log10 -1 a token: perplexity 10, of which 300 is the middle; 25 characters are 10 ** 2.5.
     assert own(mine, "surprise", ["x" * 10, "x" * 25]) == [round(300 / 310, 4), round(300 / (300 + 10**2.5), 4)]
+
+
+@pytest.mark.parametrize(("name", "what"), [("raises", "KeyError"), ("leaves", "SystemExit"), ("words", "ValueError")])
+def test_what_an_own_scorer_raises_is_its_fault(mine: Path, name: str, what: str) -> None:
+    with pytest.raises(UsageError, match=f"the scorer raised {what}"):
+        own(mine, name, ["a"])
+
+
+def test_the_threshold_is_a_rule_where_it_decides() -> None:
+    (rule,) = stage(threshold=0.75).rules()
+    assert (rule.measure, rule.direction, rule.limit, rule.reason) == (MEASURE, "below", 0.75, "low_quality")
+    (own_limit,) = stage().rules()
+    assert own_limit.limit == open_model(str(TINY_MODEL)).threshold
+    assert stage(mode="sample").rules() == stage(mode="score_only").rules() == ()
 
 
 def test_own_scorers_that_are_none(mine: Path) -> None:
