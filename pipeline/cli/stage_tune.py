@@ -90,7 +90,7 @@ def _plot(args: argparse.Namespace, stored: "Stored", found: "Sequence[Curve]") 
     try:
         draw(stored, found, path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-        raise UsageError("cannot be written", "--plot", str(path), error.strerror) from error
+        raise UsageError("cannot be written", "--plot", str(path), error.strerror or "give another place") from error
     return path
 
 
