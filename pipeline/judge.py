@@ -100,7 +100,7 @@ def judge_file(
     source = sources.load(kind.source)
     options = ReadOptions("judge", kind.domain, extra=dict(source.OPTIONS))
     record = 0
-    for read in source.read_file(as_input(path), options):
+    for read in source.read_file(as_input(path, Path(name)), options):
         for judgement in _judge_batch(read.batch, stages, labels):
             yield replace(judgement, file=name, record=record)
             record += 1
@@ -108,8 +108,12 @@ def judge_file(
             yield _lost(loss, name)
 
 
-def as_input(path: Path) -> InputFile:
-    """A local file as sources take it. Raises InputError when it cannot be read."""
+def as_input(path: Path, shown: Path | None = None) -> InputFile:
+    """A local file as sources take it. Its name, for rules by path, is the path (`shown`, if it is called otherwise),
+    from the working folder on where it lies below.
+
+    Raises InputError when it cannot be read.
+    """
     try:
         digest = blake3()
         with path.open("rb") as opened:
@@ -119,9 +123,15 @@ def as_input(path: Path) -> InputFile:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError("cannot be read", str(path), reason, "name files that you may read") from None
+    return InputFile(str(path.resolve()), _shown_path(shown or path), size, f"blake3:{digest.hexdigest()}")
+
+
+def _shown_path(path: Path) -> str:
+    here = Path.cwd()
+    below = path.relative_to(here) if path.is_relative_to(here) else path
+    name = "/".join(part for part in below.parts if part not in (below.anchor, ".."))
     # A name that is not UTF-8 can stand in no column.
-    name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return InputFile(str(path.resolve()), name, size, f"blake3:{digest.hexdigest()}")
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _number(value: float) -> float | None:

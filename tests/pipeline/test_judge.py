@@ -136,6 +136,16 @@ def test_a_kind_may_be_given(folder: Path) -> None:
     assert found["verdict"] == "drop"
 
 
+def test_rules_by_path_see_the_path(folder: Path) -> None:
+    (folder / "node_modules" / "a").mkdir(parents=True)
+    (folder / "node_modules" / "a" / "x.js").write_text("var first = call_of(second, third);\n" * 9)
+    for name in ("node_modules/a/x.js", "../node_modules/a/x.js", str(folder / "node_modules" / "a" / "x.js")):
+        [found] = judge(folder if name[0] != "." else folder / "node_modules", "code_rules", name)
+        assert found["reason"] == "code_vendored", name
+    [alone] = judge(folder / "node_modules" / "a", "code_rules", "x.js")
+    assert alone["verdict"] == "keep"
+
+
 def test_a_name_that_is_not_utf_8_is_read(folder: Path) -> None:
     name = os.fsdecode(b"\xff.txt")
     (folder / name).write_text("LOUD")
