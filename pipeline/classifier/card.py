@@ -1,5 +1,6 @@
 """The model card: what a model was made of, with what, and how good it is; JSON data, and Markdown of it for people."""
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -92,7 +93,7 @@ def markdown(card: Mapping[str, Any]) -> str:
             ],
         ),
         "",
-        f"Precision {decision['precision']:.4f} (95 % interval {decision['precision_low']:.4f} to"
+        f"Precision {_share(decision['precision'])} (95 % interval {decision['precision_low']:.4f} to"
         f" {decision['precision_high']:.4f}), recall {decision['recall']:.4f}, kept {decision['keep_rate']:.4f}.",
         "",
         *_confusion("domain", test["by_domain"]),
@@ -111,6 +112,10 @@ def markdown(card: Mapping[str, Any]) -> str:
         "Versions: " + ", ".join(f"{name} {value}" for name, value in card["versions"].items()) + ".",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _share(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else "unknown, as nothing is kept"
 
 
 def _prior(prior: float | None) -> str:

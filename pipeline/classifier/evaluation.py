@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.commit import replace_file
-from gristmill.manifests.errors import InputError, UsageError
+from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.classifier import plots
 from gristmill.pipeline.classifier.evaluate import report, score_rows
-from gristmill.pipeline.classifier.inputs import DEFAULT_MAX_DOCS, Reading, read_side
+from gristmill.pipeline.classifier.inputs import DEFAULT_MAX_DOCS, Reading, check_some, read_side
 from gristmill.pipeline.classifier.split import Labelled
 from gristmill.stages.quality.model import open_model
 
@@ -37,14 +37,18 @@ def evaluate(options: EvalOptions, log: Callable[[str], None]) -> dict[str, Any]
     """The model's digest and name, what was read, and the report. Raises InputError, UsageError."""
     if options.prior is not None and not 0 < options.prior < 1:
         raise UsageError("must lie between 0 and 1", "--prior", options.prior)
+    if options.threshold is not None and not 0 <= options.threshold <= 1:
+        raise UsageError("not a score", "--threshold", options.threshold, "give a number in [0, 1]")
     path, _, name = options.model.rpartition(":") if _USER_MARK in options.model else (options.model, "", "")
     model = open_model(path, options.code, name)
     reading = Reading(model.windows, options.kind, options.domain, options.max_docs, options.seed)
     sides = {False: read_side(options.negative, reading), True: read_side(options.positive, reading)}
     rows = [Labelled(one, positive) for positive, side in sides.items() for one in side.documents]
     for positive, side in sides.items():
-        if not side.documents:
-            raise InputError("no documents", "--positive" if positive else "--negative", remedy="check the paths")
+        check_some(side, "--positive" if positive else "--negative")
+    both = {one.digest for one in sides[False].documents} & {one.digest for one in sides[True].documents}
+    if both:
+        log(f"{len(both)} texts are given as good and as bad; they count as both")
     threshold = model.threshold if options.threshold is None else options.threshold
     scored = score_rows(model, rows, options.prior)
     found = report(scored, rows, threshold)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from blake3 import blake3
 
-from gristmill.manifests.errors import GristmillError
+from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.classifier.split import Labelled
 from gristmill.stages.protocol import Floats
 from gristmill.stages.quality.calibration import logistic
@@ -59,9 +59,7 @@ def fit_fasttext(rows: Sequence[Labelled], params: FastTextParams, seed: int) ->
         )
         if done.returncode != 0 or not out.is_file():
             complaint = done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}"
-            raise GristmillError(
-                "fastText cannot train", "classifier", complaint, "try a lower --lr, or more documents"
-            )
+            raise UsageError("fastText cannot train", "classifier", complaint, "try a lower --lr, or more documents")
         return out.read_bytes()
 
 

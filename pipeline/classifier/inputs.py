@@ -129,6 +129,13 @@ class _Smallest:
         return tuple(sorted((entry[2] for entry in self._heap), key=lambda one: (one.digest, one.key)))
 
 
+def check_some(side: Side, where: str) -> None:
+    """Raises InputError where nothing was read, and says what was lost."""
+    if not side.documents:
+        lost = ", ".join(f"{reason} {count}" for reason, count in side.lost.items()) or None
+        raise InputError("no documents with text", where, lost, "name files or folders that hold some")
+
+
 def read_rows(argument: str, kind: str | None) -> Iterator[pa.RecordBatch]:
     """The rows of every file that an argument names, as they are read: pages are still HTML. Losses are passed over."""
     for file in _input(argument).files:

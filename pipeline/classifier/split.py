@@ -65,7 +65,7 @@ def split(negatives: Sequence[Document], positives: Sequence[Document], seed: in
             parts[part_of[group]].append(Labelled(one, bool(positive)))
     _drop_overlaps(parts, left_out)
     parts["train"] = _balanced(parts["train"], seed, left_out)
-    _check(parts)
+    _check(parts, left_out)
     grouping = {
         name: {"by": "source" if depth else BY_CONTENT, "depth": depth, "groups": len(set(names))}
         for name, depth, names in zip(SIDES, depths, groups, strict=True)
@@ -161,13 +161,20 @@ def _balanced(rows: Sequence[Labelled], seed: int, left_out: "Counter[str]") -> 
     return kept
 
 
-def _check(parts: Mapping[str, Sequence[Labelled]]) -> None:
-    for part, rows in parts.items():
-        for positive, name in enumerate(SIDES):
-            count = sum(row.positive == bool(positive) for row in rows)
-            if count < MIN_DOCS_A_PART:
-                what = f"only {count} {name} documents left to {part} with (at least {MIN_DOCS_A_PART} are needed)"
-                raise InputError(what, f"classifier, {name} documents", remedy="name more sources of that class")
+def _check(parts: Mapping[str, Sequence[Labelled]], left_out: Mapping[str, int]) -> None:
+    """The class that has the fewest documents is named: training takes of the other no more than goes with it."""
+    counts = [
+        (sum(row.positive == bool(positive) for row in rows), positive, part)
+        for part, rows in parts.items()
+        for positive in range(len(SIDES))
+    ]
+    count, positive, part = min(counts)
+    if count < MIN_DOCS_A_PART:
+        name = SIDES[positive]
+        what = f"only {count} {name} documents left to {part} with (at least {MIN_DOCS_A_PART} are needed)"
+        gone = ", ".join(f"{n} {reason}" for reason, n in left_out.items() if n) or None
+        remedy = "name more sources of that class, and texts that are not in both"
+        raise InputError(what, f"classifier, {name} documents", f"left out: {gone}" if gone else None, remedy)
 
 
 def _warnings(depths: Sequence[int]) -> tuple[str, ...]:

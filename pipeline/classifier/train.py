@@ -6,7 +6,7 @@ written last. Equal documents, options and versions give equal bytes of all of t
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from gristmill.pipeline.classifier import card as cards
 from gristmill.pipeline.classifier import metrics, plots
 from gristmill.pipeline.classifier.evaluate import labels_of, raw_scores, report, score_rows
 from gristmill.pipeline.classifier.fit import FastTextParams
-from gristmill.pipeline.classifier.inputs import DEFAULT_MAX_DOCS, Reading, Side, read_side
+from gristmill.pipeline.classifier.inputs import DEFAULT_MAX_DOCS, Reading, Side, check_some, read_side
 from gristmill.pipeline.classifier.split import Split, split
 from gristmill.pipeline.classifier.trained import Trained, train_scorer
 from gristmill.stages.quality.calibration import calibrated, fit
@@ -62,7 +62,11 @@ def train(options: TrainOptions, log: Callable[[str], None]) -> dict[str, Any]:
     """Make the model and return its card. Raises UsageError, InputError, NoVerdictError."""
     _check(options)
     reading = Reading(options.windows, options.kind, options.domain, options.max_docs, options.seed)
-    sides = {"positive": read_side(options.positive, reading), "negative": read_side(options.negative, reading)}
+    sides = {
+        name: _side(name, given, reading, options, log)
+        for name, given in (("positive", options.positive), ("negative", options.negative))
+    }
+    pool = _side("pool", options.pool, reading, options, log) if options.pool else None
     found = split(sides["negative"].documents, sides["positive"].documents, options.seed)
     found = replace(found, warnings=(*found.warnings, *_easy_precision(found, options)))
     counts = {part: len(rows) for part, rows in found.parts.items()}
@@ -74,7 +78,7 @@ def train(options: TrainOptions, log: Callable[[str], None]) -> dict[str, Any]:
         log(f"{options.name}: {warning}")
     trained = train_scorer(options.scorer, found.parts["train"], options)
     model = _calibrated(trained, found, options)
-    threshold, by = _threshold(model, found, options)
+    threshold, by = _threshold(model, found, pool, options)
     model = replace(model, threshold=threshold)
     scored = score_rows(model, found.parts["test"], options.prior)
     test = report(scored, found.parts["test"], threshold)
@@ -91,6 +95,15 @@ def train(options: TrainOptions, log: Callable[[str], None]) -> dict[str, Any]:
         },
     )
     return card
+
+
+def _side(name: str, given: Sequence[str], reading: Reading, options: TrainOptions, log: Callable[[str], None]) -> Side:
+    side = read_side(given, reading)
+    check_some(side, f"--{name}")
+    lost = ", ".join(f"{reason} {count}" for reason, count in side.lost.items())
+    used = "" if len(side.documents) == side.seen else f", {len(side.documents)} of them used"
+    log(f"{options.name}: {name}: {side.seen} documents read{used}" + (f"; not used: {lost}" if lost else ""))
+    return side
 
 
 def _check(options: TrainOptions) -> None:
@@ -116,7 +129,7 @@ def _calibrated(trained: Trained, found: Split, options: TrainOptions) -> Model:
     return replace(model, calibration=fit(options.calibration, raw, positive, weight))
 
 
-def _threshold(model: Model, found: Split, options: TrainOptions) -> tuple[float, str]:
+def _threshold(model: Model, found: Split, pool: Side | None, options: TrainOptions) -> tuple[float, str]:
     """The threshold and what it was chosen by, in words."""
     scored = score_rows(model, found.parts["calibrate"], options.prior)
     if options.target_precision is not None:
@@ -124,11 +137,9 @@ def _threshold(model: Model, found: Split, options: TrainOptions) -> tuple[float
         return level, f"precision {options.target_precision:g} on the calibration part"
     if options.keep_rate is None:
         return DEFAULT_THRESHOLD, "as likely good as bad"
-    if not options.pool:
+    if pool is None:
         level = metrics.threshold_for_keep_rate(scored.scores, scored.weight, options.keep_rate)
         return level, f"{options.keep_rate:g} of the calibration part kept"
-    reading = Reading(options.windows, options.kind, options.domain, options.max_docs, options.seed)
-    pool = read_side(options.pool, reading)
     raw = raw_scores(model, [one.windows for one in pool.documents])
     scores = rounded(calibrated(model.calibration, raw))
     level = metrics.threshold_for_keep_rate(scores, scores * 0 + 1, options.keep_rate)

@@ -1,6 +1,7 @@
 """`gristmill classifier`: train a quality classifier, and judge one on labelled documents."""
 
 import argparse
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from gristmill.manifests.errors import EXIT_DONE, UsageError
 from gristmill.pipeline.cli.command import Command
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table, say
+from gristmill.pipeline.cli.run import output_folder
 
 TRAIN_HELP = """train a classifier that tells good documents from bad ones
 
@@ -111,6 +113,7 @@ def _train(args: argparse.Namespace) -> int:
             **_given(args, "dim", "word_ngrams", "bucket", "epochs", "lr", "min_count", "max_features")
         ),
     )
+    output_folder(str(args.out))
     card = train(options, say)
     if args.json:
         emit_json({"model": str(args.out / f"{name}.gmq"), "card": card})
@@ -145,6 +148,8 @@ def _eval(args: argparse.Namespace) -> int:
         max_docs=_positive(args.max_docs, "--max-docs"),
         out=args.out,
     )
+    if args.out:
+        output_folder(str(args.out))
     found = evaluate(options, say)
     if args.json:
         emit_json(found)
@@ -164,6 +169,7 @@ def _demo(args: argparse.Namespace) -> int:
     from gristmill.pipeline.demo_classifiers import make
     from gristmill.stages.text.lid_model import cache_folder
 
+    output_folder(str(args.out))
     # Beside the models: where `demo-data` keeps its packages.
     made = make(args.input, args.out, args.cache or cache_folder().parent / "demo-data", say)
     if args.json:
@@ -194,13 +200,17 @@ def _print_report(report: Mapping[str, Any]) -> None:
         f" ECE {before['ece']:.4f} raw, {after['ece']:.4f} calibrated"
     )
     print_line(
-        f"at {decision['threshold']:.4g}: precision {decision['precision']:.4f} ({decision['precision_low']:.4f} to"
+        f"at {decision['threshold']:.4g}: precision {_share(decision['precision'])} ({decision['precision_low']:.4f} to"
         f" {decision['precision_high']:.4f}), recall {decision['recall']:.4f}, kept {decision['keep_rate']:.4f}"
     )
     headers = ("good kept", "bad kept", "good dropped", "bad dropped")
     for key in ("by_domain", "by_input", "by_language"):
         rows = [(r["group"], r["tp"], r["fp"], r["fn"], r["tn"]) for r in report[key]]
         print_table((key.removeprefix("by_"), *headers), rows)
+
+
+def _share(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else "unknown, as nothing is kept"
 
 
 def _given(args: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from gristmill.manifests.errors import InputError, NoVerdictError, UsageError
 from gristmill.pipeline.classifier.evaluation import EvalOptions, evaluate
 from gristmill.pipeline.classifier.inputs import Reading, read_side
 from gristmill.pipeline.classifier.train import TrainOptions, train
+from gristmill.pipeline.cli.main import main
 from gristmill.stages.quality.model import open_model
 from gristmill.stages.quality.model_file import read_model
 from tests.laws.corpora import prose
@@ -192,6 +193,46 @@ def test_too_few_documents_are_told(tmp_path: Path) -> None:
         train(TrainOptions((good,), (bad,), tmp_path / "out", "few", params=SMALL), quiet)
     with pytest.raises(InputError, match="no file matches"):
         train(TrainOptions(("absent/",), (bad,), tmp_path / "out", "few", params=SMALL), quiet)
+
+
+def test_the_class_that_lacks_documents_is_named(tmp_path: Path) -> None:
+    good, bad = write_labelled(tmp_path / "docs", 40)
+    (tmp_path / "one.txt").write_text(prose(1, 60))
+    options = TrainOptions((str(tmp_path / "one.txt"),), (bad,), tmp_path / "out", "few", params=SMALL)
+    with pytest.raises(InputError, match="only 0 positive documents"):
+        train(options, quiet)
+    with pytest.raises(InputError, match="in both classes"):
+        train(replace(options, positive=(good,), negative=(good,)), quiet)
+    (tmp_path / "empty.txt").write_text("")
+    empty = (str(tmp_path / "empty.txt"),)
+    with pytest.raises(InputError, match="--positive: no documents with text: 'empty 1'"):
+        train(replace(options, positive=empty), quiet)
+    with pytest.raises(InputError, match="--pool: no documents with text"):
+        train(replace(options, positive=(good,), pool=empty, keep_rate=0.1), quiet)
+
+
+def test_a_place_that_cannot_be_written_is_told_before_training(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = write_labelled(tmp_path / "docs", 8)
+    (tmp_path / "file").write_text("")
+    words = ["classifier", "train", "--positive", good, "--negative", bad, "--out", str(tmp_path / "file" / "models")]
+    assert main(words) == 2
+    assert "no folder can be made there" in capfd.readouterr().err
+
+
+def test_eval_refuses_no_score_and_tells_texts_of_both_classes(
+    trained: tuple[TrainOptions, dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "one.txt").write_text(prose(1, 60))
+    one = (str(tmp_path / "one.txt"),)
+    model = str(trained[0].out / f"{trained[0].name}.gmq")
+    for threshold in (1.5, float("nan")):
+        with pytest.raises(UsageError, match="--threshold"):
+            evaluate(EvalOptions(model, one, one, threshold=threshold), quiet)
+    said: list[str] = []
+    evaluate(EvalOptions(model, one, one), said.append)
+    assert said == ["1 texts are given as good and as bad; they count as both"]
 
 
 def test_pages_are_extracted(tmp_path: Path) -> None:
