@@ -54,7 +54,8 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 def _list(args: argparse.Namespace) -> int:
     from gristmill.stages import catalogue
 
-    found = [catalogue.describe(name, Path()) for name in args.stages] or catalogue.list_stages()
+    described = [catalogue.describe(name, Path()) for name in args.stages] or catalogue.list_stages()
+    found = [{**stage, "about": _about(stage["module"])} for stage in described]
     if args.json:
         emit_json({"stages": found})
     elif args.stages or args.full:
@@ -65,8 +66,17 @@ def _list(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
+def _about(module: str) -> str:
+    """What a stage's module says first: what it is, and after whom."""
+    loaded = sys.modules.get(module)
+    doc = loaded.__doc__ if loaded else None
+    return " ".join((doc or "").partition("\n\n")[0].split())
+
+
 def _print_stage(stage: Mapping[str, Any]) -> None:
     print_line(f"{stage['name']}: {stage['doc']}")
+    if stage["about"]:
+        print_line(stage["about"])
     print_line(f"{stage['kind']}, version {stage['version']}, in {stage['module']}")
     sections = {
         ("parameter", "type", "default", "meaning"): [

@@ -179,6 +179,7 @@ def test_stages_are_listed_for_scripts_and_people() -> None:
     for stage in listed:
         assert {"name", "kind", "doc", "params", "rules", "reasons", "version", "module"} <= set(stage)
         assert stage["doc"]
+        assert stage["about"]
     lines = gristmill("stage", "list").stdout.splitlines()
     assert lines[0] == "stage\tkind\twhat it does"
     assert [line.split("\t")[0] for line in lines[1:]] == names
@@ -187,3 +188,4 @@ def test_stages_are_listed_for_scripts_and_people() -> None:
 def test_one_stage_in_full(folder: Path) -> None:
     shown = gristmill("stage", "list", "./f.py:shouting", cwd=folder).stdout
     assert "upper_frac_above\tupper_frac is above 0.3" in shown
+    assert "(Raffel et al. 2020, JMLR 21/140, section 2.2)" in gristmill("stage", "list", "c4").stdout
