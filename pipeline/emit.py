@@ -134,7 +134,13 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
         shards=publisher.links("rows", built.shards),
         account=account_files(publisher, built.receipts, store),
         stats=merge_stats([r.facts["stats"] for r in tokens]),
-        totals={"records": packing["documents"], "tokens": built.facts["n_tokens"], "rows": packing["rows"]},
+        totals={
+            "records": packing["documents"],
+            "tokens": built.facts["n_tokens"],
+            "rows": packing["rows"],
+            # Of the text that was tokenised: the places of media without bytes are cut there.
+            "chars": entries[-1]["chars_kept"],
+        },
         objects=[*(r.key for r in built.receipts), *built.facts["keys"]],
         facts={name: built.facts[name] for name in ("context", "tokenizer", "packing")},
         tokenised=publisher.links("tokenised", tokenised),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from gristmill.manifests.schema import MEDIUM_CHAR
+from gristmill.manifests.verify import verify
 from tests.laws.running import run_inline, write_recipe
 
 RECIPE = """name: pictures
@@ -47,4 +48,6 @@ def test_media_without_bytes_are_counted_at_emit(tmp_path: Path) -> None:
     assert emit["chars_cut"] == {"media_missing": 2}
     assert emit["chars_gone"] == 1
     assert emit["chars_in"] == emit["chars_kept"] + 2 + 1
+    assert manifests["train"]["totals"]["chars"] == emit["chars_kept"]
+    assert verify(tmp_path / "out", deep=True).faults == []
     assert "media_missing" in {entry["reason"] for entry in emit["vocabulary"]}
