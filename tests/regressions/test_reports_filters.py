@@ -116,6 +116,12 @@ def test_datatrove_324_a_chinese_line_again_and_again_goes() -> None:
     assert _reason(GopherRepetition(), text) == "dup_line_frac"
     assert _reason(FineWeb(), text) == "char_dup_ratio"
     assert _reason(GopherRepetition(), text, "zh") == "dup_line_frac"
+    # Where no line ends, letters are all that comes again.
+    thai = "โรงสีข้าวอยู่ในหมู่บ้านริมแม่น้ำ"
+    for sentence, lang in ((CHINESE, "zh"), (JAPANESE, "ja"), (thai, "th")):
+        for tag in (lang, None):
+            assert _reason(GopherRepetition(), sentence * 1000, tag) == "duplicated_10_n_grams"
+            assert _reason(GopherRepetition(), sentence, tag) == ""
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -159,6 +159,7 @@ def test_chinese_is_not_held_against_words_with_spaces() -> None:
     assert asked["max_avg_word_length"] is None
     assert asked["min_stop_words"] is None
     assert asked["top_2_gram"] is None
+    assert [asked["dup_9_gram"], asked["dup_10_gram"]] == [None, 0.3]
     assert asked["dup_line_frac"] == 0.287
 
 
