@@ -106,14 +106,13 @@ def test_content_hashes_follow_the_text(name: str) -> None:
     assert kept.column("content_hash").equals(fresh)
 
 
-@pytest.mark.parametrize("name", [n for n in ROW_LOCAL if isinstance(STAGES[n], Filter)])
-def test_fractions_lie_between_0_and_1(name: str) -> None:
-    stage = STAGES[name]
-    assert isinstance(stage, Filter)
-    for measure, values in stage.measure(make_batch(list(TEXTS))).items():
+@pytest.mark.parametrize("name", ROW_LOCAL)
+def test_fractions_and_scores_lie_between_0_and_1(name: str) -> None:
+    step = run_chain([STAGES[name]], make_batch(list(TEXTS))).steps[0]  # type: ignore[list-item]
+    for measure, values in step.measures.items():
         assert len(values) == len(TEXTS)
-        if measure.endswith(("_frac", "_ratio")):
-            assert (np.nan_to_num(values) >= 0).all() and (np.nan_to_num(values) <= 1).all(), measure
+        if measure.endswith(("_frac", "_ratio", "_score")):
+            assert ((values >= 0) & (values <= 1) | np.isnan(values)).all(), measure
 
 
 def reduced(stage: Exchange, batch: pa.RecordBatch, order: list[int], cut: int) -> set[tuple[int, bytes]]:
