@@ -58,15 +58,14 @@ def parse_share(text: str) -> float:
 
 def run(args: argparse.Namespace) -> int:
     """Run, compare, print; exit 4 when too much changed."""
-    from gristmill.manifests.manifest import published
-    from gristmill.pipeline.trial.check import changes, reuse_work, with_texts
+    from gristmill.pipeline.trial.check import changes, check_finished, reuse_work, with_texts
 
     most = parse_share(args.max_change)
     if args.sample is not None and not 0 < args.sample <= 1:
         raise UsageError("not a fraction", "--sample", args.sample, "give a number above 0, at most 1")
     if args.examples < 0 or args.chars < 0:
         raise UsageError("negative", "stage check", min(args.examples, args.chars), "give 0 or more")
-    list(published(args.baseline))
+    check_finished(args.baseline)
     with _place(args.out) as out:
         if out == args.baseline.resolve():
             raise UsageError("is the baseline itself", "--out", args.out, "name another folder, or leave --out out")

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from gristmill.manifests.commit import OBJECTS, TMP_PREFIX
 from gristmill.manifests.diff import DatasetDiff, Diff, diff
 from gristmill.manifests.errors import InputError
-from gristmill.manifests.manifest import published, read_manifest
+from gristmill.manifests.manifest import published, read_manifest, read_run
 from gristmill.manifests.scan import Bools, matching_rows, named_paths
 
 NOT_SAMPLED = "not_sampled"
@@ -61,6 +61,14 @@ def reuse_work(baseline: Path, out: Path) -> int:
             return linked
         linked += 1
     return linked
+
+
+def check_finished(baseline: Path) -> None:
+    """Raises InputError where a baseline is no output, or lacks a dataset of its recipe: that would pass any gate."""
+    have = {name for name, _ in published(baseline)}
+    lacking = [name for name in read_run(baseline)["datasets"] if name not in have]
+    if lacking:
+        raise InputError("is not finished", str(baseline), ", ".join(lacking), "run its recipe to the end first")
 
 
 def changes(baseline: Path, out: Path, examples: int, sampled: bool = False) -> tuple[list[Change], list[str]]:

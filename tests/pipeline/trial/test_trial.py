@@ -1,6 +1,7 @@
 """`stage try`, `tune` and `check` on a run whose every number is known by construction."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +287,15 @@ def test_check_stops_a_recipe_that_makes_a_dataset_no_more(
     words = ("stage", "check", recipe, "--baseline", run, "--workers", "0", "--quiet")
     report = told(capfd, *words, code=4)
     assert (report["ok"], report["missing"], [d["dataset"] for d in report["datasets"]]) == (False, ["web"], ["raw"])
+
+
+def test_check_refuses_a_baseline_that_is_not_finished(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run = make_run(tmp_path)
+    shutil.rmtree(run / "web")
+    words = ["stage", "check", str(tmp_path / "recipe.yaml"), "--baseline", str(run), "--workers", "0", "--quiet"]
+    assert main(words) == 3
+    assert "is not finished: 'web'" in capfd.readouterr().err
+    assert main([*words[:4], str(run / "raw")]) == 3
 
 
 def test_check_pairs_by_name(run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
