@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import orjson
 
+from gristmill.manifests.schema import MAX_DOC_BYTES
+
 
 class Edit(NamedTuple):
     """Bytes `[start, end)` of a text became `new_chars` characters."""
@@ -35,7 +37,7 @@ class Places:
         except orjson.JSONDecodeError:
             return None
         files = list(_files(found))
-        return cls(found, files) if files else None
+        return cls(found, files) if files and _can_be_written(found) else None
 
     def moved(self, text: bytes, edits: Sequence[Edit]) -> None:
         """Follow edits, in ascending order, of `text`: a bound inside a replaced span goes to its end."""
@@ -54,8 +56,21 @@ def _files(meta: Any) -> Iterator[dict[str, Any]]:
     for space in spaces:
         listed = cast(dict[str, Any], space).get("files") if isinstance(space, dict) else None
         for file in cast(list[Any], listed) if isinstance(listed, list) else []:
-            if isinstance(file, dict) and all(type(cast(Any, file).get(name)) is int for name in ("start", "end")):
+            if isinstance(file, dict) and all(_is_place(cast(Any, file).get(name)) for name in ("start", "end")):
                 yield cast(dict[str, Any], file)
+
+
+def _is_place(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MAX_DOC_BYTES
+
+
+def _can_be_written(meta: Any) -> bool:
+    # orjson reads 1,024 levels, and writes 254.
+    try:
+        orjson.dumps(meta)
+    except orjson.JSONEncodeError:
+        return False
+    return True
 
 
 def _moved(text: bytes, edits: Sequence[Edit], bounds: list[int]) -> list[int]:

@@ -2,7 +2,8 @@
 
 A finder is a lazy iterator of `Span` in ascending order over UTF-8 bytes; `rewrite` merges finders, so that no list of
 matches is ever held, and the memory is that of the text before and after. Of spans that overlap, the one that begins
-first counts; of those that begin together, that of the finder that stands first.
+first counts; of those that begin together, that of the finder that stands first. The marks of media (U+FFFC) that a
+span covers stay, behind its replacement.
 
 Removing a span may bring neighbours together that look like another one. So a text is gone over until nothing is
 found, at most MAX_ROUNDS times: running a stage twice changes nothing more. Patterns are re2's, which takes linear
@@ -23,11 +24,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import re2
 
+from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.protocol import Floats
 from gristmill.stages.text.pii_places import Edit, Places
 
 MAX_ROUNDS = 32
+
+_MEDIUM = MEDIUM_CHAR.encode()
 
 Ints = npt.NDArray[np.int64]
 
@@ -124,10 +128,13 @@ def _round(
             continue
         out.write(memoryview(text)[at : span.start])
         out.write(span.replacement)
-        at, written = span.end, written + len(span.replacement)
+        media = text.count(_MEDIUM, span.start, span.end)
+        out.write(_MEDIUM * media)
+        new_chars = len(span.replacement) + media
+        at, written = span.end, written + new_chars
         counts[span.kind] = counts.get(span.kind, 0) + 1
         if edits is not None:
-            edits.append(Edit(span.start, span.end, len(span.replacement)))
+            edits.append(Edit(span.start, span.end, new_chars))
     if at == 0:
         return None, 0
     out.write(memoryview(text)[at:])
