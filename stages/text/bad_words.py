@@ -8,7 +8,8 @@ Each language is looked up by its own name for each document (datatrove#377: one
 
 import functools
 import gzip
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from gristmill.manifests.errors import InputError
 from gristmill.stages.kernels.buffers import Bytes, Offsets
 
 Mask = npt.NDArray[np.bool_]
+Versions = tuple[tuple[str, int, int], ...]
+"""Path, size and time of each file: what is read of them is held for as long as these are."""
 EVERY_LANGUAGE = ""
 _MAX_PATTERN_BYTES = 512 << 20
 _TOUCHING = r"\pL\pN\pM_"
@@ -30,11 +33,23 @@ def read_list(path: str) -> tuple[str, ...]:
     try:
         raw = Path(path).read_bytes()
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         remedy = "one entry a line, UTF-8, plain or .gz"
         raise InputError("a list cannot be read", path, str(error), remedy) from error
     lines = (line.strip() for line in text.splitlines())
     return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def versions_of(paths: Iterable[str]) -> Versions:
+    """The files as they are now. Raises InputError where one is gone."""
+    found: list[tuple[str, int, int]] = []
+    for path in paths:
+        try:
+            status = Path(path).stat()
+        except OSError as error:
+            raise InputError("a list cannot be read", path, error.strerror, "name a file that you may read") from error
+        found.append((path, status.st_size, status.st_mtime_ns))
+    return tuple(found)
 
 
 def found_bad_words(
@@ -58,14 +73,14 @@ def is_sampled(text: bytes, seed: int, keep_frac: float) -> bool:
     return int.from_bytes(digest, "big") < keep_frac * 2**64
 
 
-def _paths_of(lang: str, lists: Sequence[str], list_langs: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
+def _paths_of(lang: str, lists: Sequence[str], list_langs: Sequence[str]) -> Versions:
     of_each = list_langs or [EVERY_LANGUAGE] * len(lists)
     wanted = [path for path, of in zip(lists, of_each, strict=True) if of in (lang, EVERY_LANGUAGE)]
-    return tuple((path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in wanted)
+    return versions_of(wanted)
 
 
 @functools.lru_cache(maxsize=64)
-def _matcher(versions: tuple[tuple[str, int, int], ...]) -> Any:
+def _matcher(versions: Versions) -> Any:
     """A compiled pattern over bytes, None where there is no word."""
     words = {word for path, *_ in versions for word in read_list(path)}
     return _compiled(sorted(words)) if words else None

@@ -90,8 +90,14 @@ class CodeRules:
         for reason in self.limits or {}:
             if reason not in REASONS:
                 raise UsageError("unknown reason", "stage code_rules.limits", reason, _near(reason, REASONS))
-        if not 0 <= self.max_syntax_error_frac <= 1 or not 0 <= (self.min_comment_frac or 0) <= 1:
-            raise UsageError("a ratio between 0 and 1 is wanted", "stage code_rules", self.max_syntax_error_frac)
+        for rule in rules_of(self.limits or {}):
+            if rule.limit < 0 or (rule.measure.endswith("_frac") and rule.limit > 1):
+                where = f"stage code_rules.limits.{rule.reason}"
+                raise UsageError("a ratio between 0 and 1, or a count, is wanted", where, rule.limit)
+        for name in ("min_comment_frac", "max_syntax_error_frac"):
+            limit = getattr(self, name)
+            if limit is not None and not 0 <= limit <= 1:
+                raise UsageError("a ratio between 0 and 1 is wanted", f"stage code_rules.{name}", limit)
         if self.syntax != "off":
             require_parser()
 
@@ -184,9 +190,17 @@ def _near(word: str, known: Collection[str]) -> str:
     return f"did you mean {close[0]}" if close else f"it knows {', '.join(sorted(known))}"
 
 
-@functools.lru_cache(maxsize=4)
 def _digests_in(path: str) -> frozenset[str]:
     """The digests of a file, one a line; what follows white space is a comment."""
+    try:
+        found = Path(path).stat()
+        return _digests_of_version(path, found.st_size, found.st_mtime_ns)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("a list cannot be read", path, str(error), "one digest a line, UTF-8") from error
+
+
+@functools.lru_cache(maxsize=4)
+def _digests_of_version(path: str, _size: int, _mtime_ns: int) -> frozenset[str]:
     words = [line.split()[0].lower() for line in Path(path).read_text("utf-8").splitlines() if line.strip()]
     for number, word in enumerate(words, 1):
         if not _DIGEST.fullmatch(word) and not word.startswith("#"):

@@ -24,10 +24,8 @@ overlook in an address (tabs, line ends, backslashes for slashes, credentials, a
 
 import functools
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
@@ -37,7 +35,8 @@ import pyarrow as pa
 from gristmill.manifests.errors import UsageError
 from gristmill.stages.params import file_param, param
 from gristmill.stages.protocol import Floats, Rule
-from gristmill.stages.text.bad_words import read_list
+from gristmill.stages.text.bad_words import Versions, read_list, versions_of
+from gristmill.stages.text.characters import in_form
 
 MAX_URL_CHARS = 65_536
 """No more of a URL is looked at."""
@@ -106,10 +105,10 @@ class UrlLists:
 
     def _lists(self) -> "_Lists":
         names = (self.block_domains, self.block_urls, self.banned_words, self.soft_words)
-        return _read_all(*(_versions(paths) for paths in (*names, self.banned_subwords)), *self._allowed())
+        return _read_all(*(versions_of(paths) for paths in (*names, self.banned_subwords)), *self._allowed())
 
-    def _allowed(self) -> Iterator["_Versions"]:
-        return (_versions(paths) for paths in (self.allow_domains, self.allow_urls))
+    def _allowed(self) -> Iterator[Versions]:
+        return (versions_of(paths) for paths in (self.allow_domains, self.allow_urls))
 
 
 def address(url: str) -> Address | None:
@@ -140,7 +139,7 @@ def _host_and_port(text: str) -> tuple[str, str]:
 
 def normal_host(host: str) -> str:
     """A host in lower case, composed, with its letters for punycode, without a dot at either side."""
-    host = unicodedata.normalize("NFKC", unquote(host).translate(_DOTS)).lower().strip(". ")
+    host = in_form("NFKC", unquote(host).translate(_DOTS)).lower().strip(". ")
     return ".".join(_label(label) for label in host.split(".")) if _PUNYCODE in host else host
 
 
@@ -148,7 +147,7 @@ def _label(label: str) -> str:
     if not label.startswith(_PUNYCODE):
         return label
     try:
-        return unicodedata.normalize("NFKC", label[len(_PUNYCODE) :].encode("ascii").decode("punycode")).lower()
+        return in_form("NFKC", label[len(_PUNYCODE) :].encode("ascii").decode("punycode")).lower()
     except UnicodeError:
         return label
 
@@ -168,10 +167,7 @@ def _url_key(found: Address) -> str:
 
 
 def _words_of(text: str) -> list[str]:
-    return _WORDS.findall(unicodedata.normalize("NFKC", text).lower())
-
-
-_Versions = tuple[tuple[str, int, int], ...]
+    return _WORDS.findall(in_form("NFKC", text).lower())
 
 
 @dataclass(frozen=True)
@@ -209,19 +205,15 @@ def _count(words: list[str], wanted: frozenset[tuple[str, ...]]) -> int:
     return len(occurring & wanted)
 
 
-def _versions(paths: tuple[str, ...]) -> _Versions:
-    return tuple((path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in paths)
-
-
 @functools.lru_cache(maxsize=8)
 def _read_all(
-    block_domains: _Versions,
-    block_urls: _Versions,
-    banned_words: _Versions,
-    soft_words: _Versions,
-    banned_subwords: _Versions,
-    allow_domains: _Versions,
-    allow_urls: _Versions,
+    block_domains: Versions,
+    block_urls: Versions,
+    banned_words: Versions,
+    soft_words: Versions,
+    banned_subwords: Versions,
+    allow_domains: Versions,
+    allow_urls: Versions,
 ) -> _Lists:
     return _Lists(
         _domains(block_domains),
@@ -234,22 +226,22 @@ def _read_all(
     )
 
 
-def _lines(versions: _Versions) -> Iterator[str]:
+def _lines(versions: Versions) -> Iterator[str]:
     return (entry for path, *_ in versions for entry in read_list(path))
 
 
-def _domains(versions: _Versions) -> frozenset[str]:
+def _domains(versions: Versions) -> frozenset[str]:
     """Entries may be addresses, have a port, or begin with "*."."""
     found = (address(entry.removeprefix("*.")) for entry in _lines(versions))
     return frozenset(a.host for a in found if a is not None)
 
 
-def _urls(versions: _Versions) -> frozenset[str]:
+def _urls(versions: Versions) -> frozenset[str]:
     found = (address(entry) for entry in _lines(versions))
     return frozenset(_url_key(a) for a in found if a is not None)
 
 
-def _entries(versions: _Versions) -> frozenset[tuple[str, ...]]:
+def _entries(versions: Versions) -> frozenset[tuple[str, ...]]:
     return frozenset(words for entry in _lines(versions) if (words := tuple(_words_of(entry))))
 
 
