@@ -7,7 +7,8 @@ before their logit is taken, since fastText's float32 reaches 0 and 1.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
@@ -22,6 +23,7 @@ ISOTONIC_MIN_DOCS = 1000
 overfits below about 1,000 examples)."""
 
 _NEWTON_STEPS = 100
+_LARGEST = 1e300
 _RIDGE = 1e-9
 
 
@@ -35,6 +37,32 @@ def calibrated(calibration: Mapping[str, Any], raw: Floats) -> Floats:
     if method == "isotonic":
         return np.clip(np.interp(logit(raw), calibration["x"], calibration["y"]), 0.0, 1.0)
     raise InputError("unknown calibration", value=method, remedy="the model was written by another version")
+
+
+def is_calibration(found: Any) -> bool:
+    """Whether plain data is a calibration as the module's text says: finite numbers, a map that never falls."""
+    if not isinstance(found, dict):
+        return False
+    data = cast(dict[str, Any], found)
+    if data.get("method") == "platt":
+        return is_number(data.get("a")) and is_number(data.get("b")) and data["a"] >= 0
+    if data.get("method") == "isotonic":
+        return _is_rising(data.get("x"), data.get("y"))
+    return data.get("method") == "identity"
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """A finite number that a float can hold, and no bool."""
+    return type(value) in (int, float) and abs(value) <= _LARGEST
+
+
+def _is_rising(x: Any, y: Any) -> bool:
+    if not isinstance(x, list) or not isinstance(y, list) or not 0 < len(cast(list[Any], x)) == len(cast(list[Any], y)):
+        return False
+    if not all(map(is_number, [*cast(list[Any], x), *cast(list[Any], y)])):
+        return False
+    xs, ys = cast(list[float], x), cast(list[float], y)
+    return all(a < b for a, b in pairwise(xs)) and all(a <= b for a, b in pairwise(ys)) and ys[0] >= 0 and ys[-1] <= 1
 
 
 def fit(method: str, raw: Floats, positive: Floats, weight: Floats) -> dict[str, Any]:

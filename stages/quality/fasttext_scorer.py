@@ -20,6 +20,7 @@ from gristmill.stages.quality.features import FEATURES_VERSION, normalised
 MEMBER = "model.ftz"
 FOREIGN_FEATURES = 0
 
+_LABELS_SHOWN = 8
 _END_OF_LINE_WORD = "</s>"
 
 
@@ -49,11 +50,18 @@ class FastTextScorer:
 
     @functools.cached_property
     def _loaded(self) -> Any:
-        return load_fasttext(self._model)
+        loaded = load_fasttext(self._model)
+        if self._label not in loaded.labels:
+            known = ", ".join(loaded.labels[:_LABELS_SHOWN])
+            raise InputError("the model has no such label", "quality model", self._label, f"it has {known}")
+        return loaded
 
 
 def load(members: Mapping[str, bytes], settings: Mapping[str, Any]) -> FastTextScorer:
-    """The scorer of a model file."""
+    """The scorer of a model file. Raises InputError where something of it is missing."""
+    if MEMBER not in members or not isinstance(settings.get("label"), str) or "features" not in settings:
+        remedy = "make it with `gristmill classifier train`"
+        raise InputError(f"lacks {MEMBER}, label or features", "quality model", sorted(members), remedy)
     return FastTextScorer(members[MEMBER], settings["label"], settings["features"])
 
 
@@ -67,7 +75,7 @@ def load_fasttext(model: bytes) -> Any:
         with os.fdopen(os.dup(handle), "wb") as stream:
             stream.write(model)
         return load_model(f"/proc/self/fd/{handle}")
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:  # a damaged file asks for any amount
         raise InputError("not a fastText model", "quality model", error, "name a .bin or .ftz of fastText") from error
     finally:
         os.close(handle)

@@ -97,6 +97,8 @@ def _built_in(file: ModelFile, model: str, code: str | None) -> Scorer:
 def _own_code(file: ModelFile, model: str, code: str | None) -> Scorer:
     """The scorer of a model that was calibrated around a user's code. A model never carries code itself, so that
     nothing is run that the recipe does not name."""
+    if not all(isinstance(file.settings.get(name), str) for name in ("object", "code")):
+        raise InputError("names no code", model, file.kind, "calibrate it anew")
     if not code:
         remedy = f"name the file that holds {file.settings['object']}: code: ./FILE.py"
         raise UsageError("the model was made around code of yours", "stage quality.code", model, remedy)

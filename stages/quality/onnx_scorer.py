@@ -110,7 +110,9 @@ class OnnxScorer:
 
 
 def load(members: Mapping[str, bytes], settings: Mapping[str, Any]) -> OnnxScorer:
-    """The scorer of a model file."""
+    """The scorer of a model file. Raises InputError where a member is missing."""
+    if MODEL not in members or TOKENIZER not in members:
+        raise InputError(f"lacks {MODEL} or {TOKENIZER}", "quality model", sorted(members), "get the file again")
     return OnnxScorer(members[MODEL], members[TOKENIZER], settings)
 
 
