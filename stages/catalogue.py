@@ -9,6 +9,7 @@ import difflib
 import functools
 import importlib
 import inspect
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -202,9 +203,16 @@ def _found_files(value: object, base_dir: Path, where: str) -> object:
     if value is None:
         return None
     path = (base_dir / str(value)).absolute()
-    if not path.is_file():
+    if not _is_file(path):
         raise InputError("no such file", where, str(value), f"paths are relative to {base_dir.absolute()}")
     return str(path)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _canonical(field: "Field[Any]", value: Any) -> Any:
@@ -218,9 +226,9 @@ def _canonical(field: "Field[Any]", value: Any) -> Any:
 def _digest_of(path: str) -> str:
     try:
         found = Path(path).stat()
+        return _digest_of_version(path, found.st_size, found.st_mtime_ns)
     except OSError as error:
         raise InputError("cannot be read", path, error.strerror or "", "name a file that you may read") from error
-    return _digest_of_version(path, found.st_size, found.st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=256)
@@ -237,10 +245,27 @@ def _typed(expected: Any, value: object, where: str, field: "Field[Any]") -> obj
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(expected).validate_python(_tuples(value), strict=True)
+        found = TypeAdapter(expected).validate_python(_tuples(value), strict=True)
     except ValidationError as error:
         what = error.errors()[0]["msg"].replace("tuple", "list")  # what YAML calls it
         raise UsageError(f"wrong value ({what})", where, value, _doc(field)) from error
+    if not _is_storable(found):
+        remedy = "numbers are finite, whole ones have 64 bits, texts are Unicode"
+        raise UsageError("cannot be stored", where, ascii(value), remedy)
+    return found
+
+
+def _is_storable(value: object) -> bool:
+    """Whether plain data has a canonical JSON form and fits what the kernels take."""
+    if isinstance(value, Mapping):
+        return all(map(_is_storable, [*cast(Mapping[object, object], value), *value.values()]))
+    if isinstance(value, tuple | list):
+        return all(map(_is_storable, cast(tuple[object, ...], value)))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, str):
+        return not any("\ud800" <= char <= "\udfff" for char in value)
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
 def _tuples(value: object) -> object:

@@ -51,6 +51,7 @@ from gristmill.stages.text.html_answer import Answer, BadAnswerError, checked_an
 CHILD_TARGET = "gristmill.stages.text.html_child:make"
 CHILD_MEMORY_BYTES = 2 << 30
 MAX_TEXT_BYTES = 256 << 20
+MAX_SECONDS = 86_400
 
 _SNIFFED_CHARS = 1024
 _OPENS_WITH_TAG = re.compile(r"[\s\ufeff]*<(?:!--|!doctype\b|\?xml\b|[a-z][a-z0-9]*(?:-[a-z0-9]+)*[\s/>])", re.I)
@@ -81,8 +82,9 @@ class ExtractHtml:
     def __post_init__(self) -> None:
         if self.max_html_bytes < 1:
             raise UsageError("must be positive", "stage extract_html.max_html_bytes", self.max_html_bytes)
-        if self.max_seconds <= 0:
-            raise UsageError("must be positive", "stage extract_html.max_seconds", self.max_seconds)
+        if not 0 < self.max_seconds <= MAX_SECONDS:
+            remedy = f"give seconds above 0, at most {MAX_SECONDS}"
+            raise UsageError("no time limit", "stage extract_html.max_seconds", self.max_seconds, remedy)
         if self.images not in ("keep", "drop"):
             raise UsageError("must be keep or drop", "stage extract_html.images", self.images)
 

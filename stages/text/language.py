@@ -79,6 +79,9 @@ class Language:
         for name in ("prefix_chars", "windows"):
             if getattr(self, name) < 1:
                 raise UsageError("must be positive", f"{where}.{name}", getattr(self, name))
+        if self.windows > self.prefix_chars:
+            remedy = "a window has a character at least: set prefix_chars higher, or windows lower"
+            raise UsageError("more windows than characters", f"{where}.windows", self.windows, remedy)
         if self.paragraphs not in _PARAGRAPHS:
             remedy = f"one of {', '.join(_PARAGRAPHS)}"
             raise UsageError("unknown choice", f"{where}.paragraphs", self.paragraphs, remedy)

@@ -81,7 +81,9 @@ class MathRules:
     def __post_init__(self) -> None:
         for rule in self.rules():
             if rule.limit < 0 or (rule.measure.endswith("_frac") and rule.limit > 1):
-                raise UsageError("a ratio between 0 and 1, or a count, is wanted", "stage math_rules", rule.limit)
+                side = "max" if rule.direction == "above" else "min"
+                where = f"stage math_rules.{side}_{rule.measure.removeprefix('math_')}"
+                raise UsageError("a ratio between 0 and 1, or a count, is wanted", where, rule.limit)
         for reason in self.cut:
             if reason not in _CUTS:
                 raise UsageError(
