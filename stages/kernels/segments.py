@@ -37,15 +37,14 @@ REPEAT_COLUMNS = ("lines", "dup_lines", "dup_line_chars", "paras", "dup_paras", 
 STICKY = "-/@\\^|~"
 """Symbols that stay with the word that they stand beside; in a sequence they are one token, as full stops are."""
 
-SEPARATORS = "-~–—,:<>=/…"
-"""Symbols that part two words, alone between them: hyphens and dashes two of letters or two of digits, a comma two of
-letters, the others what begins with a letter from what is before. A hyphen may stand there several times."""
-SAME_KIND = "-~–—,"
+SEPARATORS = "-~–—.,:<>=/…"
+HYPHENS = "-~–—"
+"""Symbols that part two words, alone between them, and those of them that part digits; see `words_join`."""
 
 MAX_SINGLE_SYMBOLS = 3
 """So many equal symbols are as many tokens ("::" is two, ">>>" three); more are a line that is drawn, and one token."""
 
-PART_BYTES = 1 << 24
+PART_BYTES = 1 << 23
 """Rows are tokenized in parts of at most so many bytes; a longer row is cut, at white space where it has some."""
 
 

@@ -2,11 +2,11 @@
 
 These are the tokens of `words` put together within a chunk, which is what stands between white space: a chunk's
 first and last symbols stand alone, but for STICKY ones ("(foo" is two, "-v" and "a/" are one each). What is left is one
-token, "foo(bar" or "x|y", but that it parts at an apostrophe of a word, and at one of SEPARATORS between two words
-("well", "-", "known"), if no address ("://") has begun. Few equal symbols are as many tokens, more are one. A solo
-stands alone. So n tokens are as much of a line of code, markup or mathematics as for the tokenizer that the limits on
-n-grams are used with elsewhere, which parts a chunk inside at little else: of 490 texts of all kinds that it lets pass,
-64 fell for their duplicate n-grams with the tokens of `words`.
+token, "foo(bar" or "x|y", but that it parts at an apostrophe of a word, and between two words as `words_join` says
+("well", "-", "known"; an address is one). Few equal symbols are as many tokens, more are one. A solo stands alone.
+So n tokens are as much of a line of code, markup or mathematics as for the tokenizer that the limits on n-grams are
+used with elsewhere, which parts a chunk inside at little else: of 490 texts of all kinds that it lets pass, 64 fell for
+their duplicate n-grams with the tokens of `words`.
 The twin is `segments_plain`.
 """
 
@@ -17,9 +17,9 @@ import numpy.typing as npt
 from numba import types
 
 from gristmill.stages.kernels.buffers import Bytes, Offsets
-from gristmill.stages.kernels.char_table import ALPHA, ATTACHED, char_flags
+from gristmill.stages.kernels.char_table import ATTACHED, char_flags
 from gristmill.stages.kernels.jit import BYTES, OFFSETS, helper, inner, kernel
-from gristmill.stages.kernels.segments import MAX_SINGLE_SYMBOLS, SAME_KIND, SEPARATORS, STICKY, Tokens
+from gristmill.stages.kernels.segments import MAX_SINGLE_SYMBOLS, STICKY, Tokens
 from gristmill.stages.kernels.segments_intern import (
     INTERNED,
     clear,
@@ -28,14 +28,13 @@ from gristmill.stages.kernels.segments_intern import (
     interned,
 )
 from gristmill.stages.kernels.words import NOTHING, RUN, SOLO_LETTER, SYMBOL, decode, next_token
+from gristmill.stages.kernels.words_join import begins_address, separates
 
 _DISTINCT_BYTES_LOG2 = 4
 """A text of a few pages has a distinct token in some 16 bytes."""
 
 _STICKY = tuple(map(ord, STICKY))
-_SEPARATORS = tuple(map(ord, SEPARATORS))
-_SAME_KIND = tuple(map(ord, SAME_KIND))
-_HYPHEN, _STOP, _SLASH = map(ord, "-./")
+_STOP = ord(".")
 
 
 class _Out(NamedTuple):
@@ -97,37 +96,27 @@ def _add_symbols(data: Bytes, base: int, at: int, end: int, flags: Bytes, spans:
     return count
 
 
-@inner
-def _is_letter(byte: int, flags: Bytes) -> bool:
-    return byte >= 0x80 or np.int64(flags[byte]) & ALPHA != 0
-
-
-@helper
-def _separates(point: int, repeats: int, before: int, after: int, flags: Bytes) -> bool:
-    """Whether a symbol parts two words, given the last byte of the one and the first of the other."""
-    if point not in _SEPARATORS or not (repeats == 1 or (point == _HYPHEN and repeats <= MAX_SINGLE_SYMBOLS)):
-        return False
-    letter_before, letter_after = _is_letter(before, flags), _is_letter(after, flags)
-    return letter_before == letter_after if point in _SAME_KIND else letter_after
-
-
 @helper
 def _cut(data: Bytes, start: int, end: int, flags: Bytes, spans: Any) -> int:
     """The spans of a row's tokens; how many there are."""
     # Plain variables, for speed. The word that is open (`chars` 0: none is) runs from `opened` to `stop`, and its last
     # part may be a run. Symbols behind it wait for what comes; `symbol` is the last one, `sticky_stop` and
-    # `sticky_chars` reach up to the last sticky one (0: none). An address begins with "://" and ends with its chunk.
+    # `sticky_chars` reach up to the last sticky one (0: none). `runs` are those of the chunk.
     opened, stop, chars, ends_in_run = 0, 0, 0, False
     symbols, symbol_chars, sticky_stop, sticky_chars, symbol, times = 0, 0, 0, 0, 0, 0
-    at, joined, address, count = start, False, False, 0
+    at, joined, address, runs, count = start, False, False, 0, 0
     while True:
         before = at
         kind, first, at, size, detail, repeats, joined = next_token(data, at, end, flags, joined)
         ends = first > before or kind in (NOTHING, SOLO_LETTER)
-        address = (address or (symbol == _SLASH and times == 2)) and not ends
+        if ends:
+            address, runs = False, 0
+        if kind == RUN and begins_address(runs, symbols, symbol, times):
+            address = True
+        runs += kind == RUN
         if kind == RUN and not ends and ends_in_run:
             parts = symbols == 1 and not address
-            ends = symbols == 0 or (parts and _separates(symbol, times, data[stop - 1], data[first], flags))
+            ends = symbols == 0 or (parts and separates(symbol, times, data[stop - 1], data[first], flags))
             # What parts two words does not stick to the first.
             sticky_stop = 0 if ends else sticky_stop
         if ends and chars > 0:

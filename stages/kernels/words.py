@@ -11,6 +11,8 @@ Segmentation (our own; the twin in `words_plain` is its oracle). Classes of char
   itself, so that such text is not short for want of spaces;
 * a *symbol* is any other character that is not white space; a sequence of one repeated symbol is one token,
   except that each `#` is one;
+* a *compound* is one run, or several with the symbols between them that `words_join` does not part; a solo, white space
+  and the apostrophe that begins a run part them, too ("foo(bar", "a@b.c" and "https://a.b/c" are one, "path/to" two);
 * marks and format characters belong to what they follow: they lengthen a run and are else passed over.
 
 Lines end as for `str.splitlines`; a line's first and last character are found without white space. Bytes
@@ -38,14 +40,16 @@ from gristmill.stages.kernels.char_table import (
 from gristmill.stages.kernels.jit import BITS_OUT, BYTES, COUNTS_OUT, KEYS, OFFSETS, SMALL, helper, inner, kernel
 from gristmill.stages.kernels.segments_intern import WORD_BYTES, word_at
 from gristmill.stages.kernels.stop_table import HASH_FACTOR, HASH_SHIFT, MAX_WORD_BYTES, SLOTS, StopTable
+from gristmill.stages.kernels.words_join import begins_address, separates
 
 COUNTS = (
     "chars",
     "runs",
-    "run_chars",
+    "compounds",
+    "compound_chars",
+    "alpha_compounds",
     "solos",
     "symbols",
-    "alpha_runs",
     "hashes",
     "ellipses",
     "lines",
@@ -54,12 +58,12 @@ COUNTS = (
     "letters",
     "latin_letters",
 )
-"""Columns of the counts: characters; runs, their characters, solos, symbols; runs with a letter; `#`; sequences
-of three or more full stops, or of U+2026; lines, those that begin with U+2022 or `-`, those that end with
+"""Columns of the counts: characters; runs; compounds, their characters, those with a letter; solos, symbols; `#`;
+sequences of three or more full stops, or of U+2026; lines, those that begin with U+2022 or `-`, those that end with
 "..." or U+2026; letters, those of the Latin script."""
 
-(_CHARS, _RUNS, _RUN_CHARS, _SOLOS, _SYMBOLS, _ALPHA_RUNS, _HASHES, _ELLIPSES) = range(8)
-(_LINES, _BULLET_LINES, _ELLIPSIS_LINES, _LETTERS, _LATIN) = range(8, 13)
+(_CHARS, _RUNS, _COMPOUNDS, _COMPOUND_CHARS, _ALPHA_COMPOUNDS, _SOLOS, _SYMBOLS, _HASHES, _ELLIPSES) = range(9)
+(_LINES, _BULLET_LINES, _ELLIPSIS_LINES, _LETTERS, _LATIN) = range(9, 14)
 
 Counts = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
@@ -305,23 +309,41 @@ def next_token(data: Bytes, at: int, end: int, flags: Bytes, joined: bool) -> tu
 def _count_tokens(
     data: Bytes, start: int, end: int, flags: Bytes, keys: Keys, ids: Ids, counts: Counts, bits: Bits
 ) -> None:
+    # Of the chunk so far, which white space or a solo ends: its runs, the byte behind the last one, the symbols since,
+    # their characters, the last one and how often it stands there; whether the open compound has a letter.
+    runs, stop, symbols, symbol_chars, symbol, times, lettered, address = 0, start, 0, 0, 0, 0, False, False
     at, joined = start, False
     while True:
+        before = at
         kind, first, at, chars, detail, repeats, joined = next_token(data, at, end, flags, joined)
+        if first > before or kind == SOLO_LETTER:
+            runs, symbols, symbol_chars, address = 0, 0, 0, False
         if kind == NOTHING:
             return
         if kind == SYMBOL:
+            symbols, symbol_chars, symbol, times = symbols + 1, symbol_chars + chars, detail, repeats
             counts[_SYMBOLS] += 1
             counts[_HASHES] += detail == HASH
             counts[_ELLIPSES] += (detail == _STOP and repeats >= 3) or detail == _ELLIPSIS
             continue
         _mark_stop_word(data, first, at, keys, ids, bits)
-        if kind == RUN:
-            counts[_RUNS] += 1
-            counts[_RUN_CHARS] += chars
-            counts[_ALPHA_RUNS] += detail & ALPHA != 0
-        else:
+        if kind == SOLO_LETTER:
             counts[_SOLOS] += 1
+            continue
+        address = address or begins_address(runs, symbols, symbol, times)
+        counts[_RUNS] += 1
+        counts[_COMPOUND_CHARS] += chars
+        goes_on = runs > 0 and symbols > 0
+        if goes_on and symbols == 1 and not address:
+            goes_on = not separates(symbol, times, data[stop - 1], data[first], flags)
+        if goes_on:
+            counts[_COMPOUND_CHARS] += symbol_chars
+        else:
+            counts[_COMPOUNDS] += 1
+            lettered = False
+        counts[_ALPHA_COMPOUNDS] += detail & ALPHA != 0 and not lettered
+        lettered = lettered or detail & ALPHA != 0
+        runs, stop, symbols, symbol_chars = runs + 1, at, 0, 0
 
 
 @kernel((BYTES, OFFSETS, BYTES, KEYS, SMALL, COUNTS_OUT, BITS_OUT))

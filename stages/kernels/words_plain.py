@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gristmill.stages.kernels.char_table import ALPHA, ATTACHED, BREAK, LATIN, SOLO, SPACE, UPPER, WORD, char_flags
+from gristmill.stages.kernels.segments import HYPHENS, MAX_SINGLE_SYMBOLS, SEPARATORS
 from gristmill.stages.kernels.stop_table import MAX_WORD_BYTES
 
 APOSTROPHES = "'\u2019"
@@ -89,6 +90,67 @@ def _end_of_symbol(text: str, at: int, repeats: bool) -> int:
     return end
 
 
+def chunks(found: list[Token]) -> list[list[Token]]:
+    """The tokens by chunk: solos are chunks of their own, and white space is between any two others."""
+    parts: list[list[Token]] = []
+    for token in found:
+        before = parts[-1][-1] if parts else None
+        apart = before is None or "solo" in (before.kind, token.kind)
+        if apart or (before and token.start > before.start + len(before.text)):
+            parts.append([])
+        parts[-1].append(token)
+    return parts
+
+
+def parts(chunk: list[Token], i: int) -> bool:
+    """Whether the symbol at `i` of a chunk parts the runs beside it, if it stands between two."""
+    if not 0 < i < len(chunk) - 1 or [t.kind for t in chunk[i - 1 : i + 2]] != ["run", "symbol", "run"]:
+        return False
+    char, repeats = chunk[i].text[0], len(without_marks(chunk[i].text))
+    if _address_at(chunk) < i or char not in SEPARATORS:
+        return False
+    if repeats > 1:
+        return char == "." or (char == "-" and repeats <= MAX_SINGLE_SYMBOLS and _between(chunk, i))
+    return _between(chunk, i)
+
+
+def _between(chunk: list[Token], i: int) -> bool:
+    before, after = (_is_letter(char) for char in (chunk[i - 1].text[-1], chunk[i + 1].text[0]))
+    if chunk[i].text[0] == ",":
+        return before and after
+    return after or (chunk[i].text[0] in HYPHENS and not before)
+
+
+def _is_letter(char: str) -> bool:
+    return not char.isascii() or bool(flags_of(char) & ALPHA)
+
+
+def _address_at(chunk: list[Token]) -> int:
+    """Where the address in a chunk begins, else its length."""
+    runs = [i for i, token in enumerate(chunk) if token.kind == "run"]
+    if len(runs) > 1 and runs[1] == runs[0] + 3 and without_marks(chunk[runs[0] + 2].text) == "//":
+        return runs[1]
+    return len(chunk)
+
+
+def without_marks(text: str) -> str:
+    """A symbol's repetitions without the marks on them."""
+    return "".join(char for char in text if not flags_of(char) & ATTACHED)
+
+
+def compounds(found: list[Token]) -> list[str]:
+    """The words that are made of runs."""
+    words: list[str] = []
+    for chunk in chunks(found):
+        runs = [i for i, token in enumerate(chunk) if token.kind == "run"]
+        for before, i in zip([None, *runs], runs, strict=False):
+            if before is None or i == before + 1 or (i == before + 2 and parts(chunk, before + 1)):
+                words.append(chunk[i].text)
+            else:
+                words[-1] += "".join(token.text for token in chunk[before + 1 : i + 1])
+    return words
+
+
 def raw_lines(text: str) -> list[tuple[str, str]]:
     """The lines of a text, each with its end."""
     found: list[tuple[str, str]] = []
@@ -118,16 +180,18 @@ def count_document(text: str, stop_words: Collection[str]) -> tuple[dict[str, in
     """The counts of `words.COUNTS` by name, and the stop words (in lower case) that occur."""
     found = tokens(text)
     runs = [t.text for t in found if t.kind == "run"]
-    symbols = ["".join(c for c in t.text if not flags_of(c) & ATTACHED) for t in found if t.kind == "symbol"]
+    words = compounds(found)
+    symbols = [without_marks(t.text) for t in found if t.kind == "symbol"]
     letters = [c for c in text if flags_of(c) & ALPHA]
     ends = lines(text)
     counts = {
         "chars": len(text),
         "runs": len(runs),
-        "run_chars": sum(len(run) for run in runs),
+        "compounds": len(words),
+        "compound_chars": sum(len(word) for word in words),
+        "alpha_compounds": sum(any(flags_of(c) & ALPHA for c in word) for word in words),
         "solos": sum(t.kind == "solo" for t in found),
         "symbols": len(symbols),
-        "alpha_runs": sum(any(flags_of(c) & ALPHA for c in run) for run in runs),
         "hashes": symbols.count("#"),
         "ellipses": sum((s[0] == "." and len(s) >= 3) or s[0] == "\u2026" for s in symbols),
         "lines": len(ends),
@@ -136,8 +200,8 @@ def count_document(text: str, stop_words: Collection[str]) -> tuple[dict[str, in
         "letters": len(letters),
         "latin_letters": sum(1 for c in letters if flags_of(c) & LATIN),
     }
-    words = [t.text for t in found if t.kind != "symbol"]
-    return counts, {lowered for word in words if (lowered := _lowered(word)) in stop_words}
+    lowered = {_lowered(token.text) for token in found if token.kind != "symbol"}
+    return counts, lowered & set(stop_words)
 
 
 def _lowered(run: str) -> str:

@@ -1,12 +1,13 @@
 """Gopher's quality rules (Rae et al. 2021, arXiv 2112.11446, section A.1.1), over our own words.
 
-Columns in: `text`, `lang`. Words, symbols and lines are those of `kernels.words`; a token is a word or a
-symbol. Measures, each 0 where it would divide by nothing:
+Columns in: `text`, `lang`. Words are the compounds and solos of `kernels.words`: an address is one ("https://a.b/c"),
+"path/to" and "16-bit" are two. Tokens are its runs, solos and symbols. Measures, each 0 where it would divide by
+nothing:
 
 | measure | what |
 |---|---|
-| words | runs and solos; numbers are words, symbols are not |
-| mean_word_chars | characters of a run, on average; NaN unless at least half of the words are runs |
+| words | compounds and solos; numbers are words, symbols are not |
+| mean_word_chars | characters of a compound, on average; NaN unless at least half of the words are compounds |
 | hash_frac, ellipsis_frac | `#`, and sequences of dots or U+2026, of all tokens |
 | bullet_line_frac, ellipsis_line_frac | lines that begin with U+2022 or `-`, that end with an ellipsis, of all lines |
 | alpha_frac | words with a letter, of all words |
@@ -19,6 +20,7 @@ Reasons bear datatrove's names and their order is its. Deliberate differences fr
   Chinese are not dropped for want of English. English and rows without a profile have the stage's own limits. Where
   neither `lang` nor the text tells a language and most letters are Latin, the list of most hits counts;
 * one letter of Han, kana, Thai and the like is a word, and then says nothing of word length: Chinese is not short;
+* a symbol is no word: datatrove's list of marks lacks many, so that a bullet (U+00B7, U+2022) or an emoji is one;
 * letters are asked of words alone. Where marks of punctuation count as words, too, prose with some dialogue falls
   under the limit: so did 551 of 968 pages of manuals, of which 5 remain;
 * a sequence of dots is one ellipsis and one token, so that each ratio stays in [0, 1];
@@ -65,7 +67,7 @@ class GopherQuality:
     """Gopher's quality rules: length, word length, symbols, bullets, ellipses, letters, stop words."""
 
     name: ClassVar[str] = "gopher_quality"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     min_doc_words: int | None = param(50, "drop a text of fewer words; null turns a rule off")
     max_doc_words: int | None = param(None, "drop a text of more words; Gopher has 100000, off by default")
@@ -121,17 +123,17 @@ class GopherQuality:
 
 def quality_measures(count: Mapping[str, Floats], stop_words: Floats) -> Mapping[str, Floats]:
     """The measures of the table above, from counts named as in `kernels.words.COUNTS`, whoever counted."""
-    words = count["runs"] + count["solos"]
-    tokens = words + count["symbols"]
-    mostly_runs = (count["runs"] > 0) & (count["runs"] >= count["solos"])
+    compounds, solos = count["compounds"], count["solos"]
+    words, tokens = compounds + solos, count["runs"] + solos + count["symbols"]
+    mostly_compounds = (compounds > 0) & (compounds >= solos)
     return {
         "words": words,
-        "mean_word_chars": np.where(mostly_runs, _ratio(count["run_chars"], count["runs"]), np.nan),
+        "mean_word_chars": np.where(mostly_compounds, _ratio(count["compound_chars"], compounds), np.nan),
         "hash_frac": _ratio(count["hashes"], tokens),
         "ellipsis_frac": _ratio(count["ellipses"], tokens),
         "bullet_line_frac": _ratio(count["bullet_lines"], count["lines"]),
         "ellipsis_line_frac": _ratio(count["ellipsis_lines"], count["lines"]),
-        "alpha_frac": _ratio(count["alpha_runs"] + count["solos"], words),
+        "alpha_frac": _ratio(count["alpha_compounds"] + solos, words),
         "stop_words": stop_words,
     }
 

@@ -10,9 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gristmill.stages.kernels.buffers import text_buffers
+from gristmill.stages.kernels.segments_plain import gram_tokens
 from gristmill.stages.kernels.stop_table import StopTable, stop_table
 from gristmill.stages.kernels.words import COUNTS, count_documents
-from gristmill.stages.kernels.words_plain import count_document, lines, tokens
+from gristmill.stages.kernels.words_plain import compounds, count_document, lines, tokens
 
 STOP_WORDS = ("the", "be", "中", "à", "из", "ab1", "_x", "não", "abcdefgh", "e.g", "don't")
 
@@ -21,6 +22,11 @@ SPECIAL = "aZé1_'’.,-#…•\n\r\x0b\x0c\x1c\x85\u2028 \t\u3000中カกำ�
 TEXTS = st.text(st.one_of(st.sampled_from(SPECIAL), st.characters(exclude_categories=["Cs"])), max_size=60) | st.lists(
     st.sampled_from([*STOP_WORDS, "The", "BE", ".", "...", " ", "#", "\n", "x"]), max_size=20
 ).map("".join)
+CHUNKS = st.lists(
+    st.sampled_from([*"-/@|,:<=(.'#…", "//", "==", "://", "ab", "X", "1", "_", "中", " ", "\u0301", "–", "..", "--"]),
+    max_size=12,
+).map("".join)
+"""Runs with symbols between them."""
 
 
 def _counted(texts: list[str | None]) -> list[tuple[dict[str, int], set[str]]]:
@@ -30,7 +36,7 @@ def _counted(texts: list[str | None]) -> list[tuple[dict[str, int], set[str]]]:
     return [(dict(zip(COUNTS, row.tolist(), strict=True)), f) for row, f in zip(counts, found, strict=True)]
 
 
-@given(st.lists(TEXTS, max_size=5))
+@given(st.lists(TEXTS | CHUNKS, max_size=5))
 @example(["end.Next e.g. 3.14 1,000 a,b don't 'tis os.path x.\u0301y", "a\u0301.b 中.a ...a.b…… # ## #\u0301#"])
 @example(
     [
@@ -81,6 +87,33 @@ def test_bytes_that_are_no_text_stay_in_their_row(raw: bytes, after: bytes) -> N
 )
 def test_segmentation(text: str, words: list[str]) -> None:
     assert [t.text for t in tokens(text)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("https://a.b/c-d?e=f, (http://x/y), me@a.org", ["https://a.b/c-d?e=f", "http://x/y", "me@a.org"]),
+        ("[text](https://a/b) a/b//c/d", ["text](https://a", "b", "a", "b//c", "d"]),
+        ("foo(bar, x|y /usr/lib --x=1", ["foo(bar", "x|y", "usr", "lib", "x=1"]),
+        ("well-known 16-bit utf-8 2023-06", ["well", "known", "16", "bit", "utf-8", "2023", "06"]),
+        ("a--b a----b a--1 1--2", ["a", "b", "a----b", "a--1", "1", "2"]),
+        ("end.Next wait...what 0..10 …a a…b 1…2", ["end", "Next", "wait", "what", "0", "10", "a", "a", "b", "1…2"]),
+        ("a,b 1,a a,1 3/4 a:b 9:30", ["a", "b", "1,a", "a,1", "3/4", "a", "b", "9:30"]),
+        ("don't 我a/b中c", ["don", "'t", "a", "b", "c"]),
+        ("x=='y' --- #", ["x=='y"]),
+    ],
+)
+def test_compounds(text: str, words: list[str]) -> None:
+    assert compounds(tokens(text)) == words
+    counts, _ = _counted([text])[0]
+    assert (counts["compounds"], counts["compound_chars"]) == (len(words), sum(map(len, words)))
+
+
+@given(TEXTS | CHUNKS)
+def test_compounds_are_the_tokens_of_n_grams_that_have_a_run(text: str) -> None:
+    runs = {token.start for token in tokens(text) if token.kind == "run"}
+    spans = [range(token.start, token.start + len(token.text)) for token in gram_tokens(text)]
+    assert len(compounds(tokens(text))) == sum(any(start in span for start in runs) for span in spans)
 
 
 def test_lines_are_those_of_splitlines() -> None:

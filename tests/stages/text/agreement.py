@@ -4,7 +4,8 @@
 `chain` is the order of a FineWeb-like run (repetition, quality, C4, FineWeb), where a document goes at the first filter
 that drops it and C4's text is what FineWeb sees. `disagreements` lists what differs, each with its cause: the fault of
 the register that is mended (M23 to M27), a deliberate deviation that the stage's docstring states, the other tokenizer,
-or `unknown`. `python -m tests.stages.text.agreement N` prints all of it for N documents.
+or `unknown`. `python -m tests.stages.text.agreement N [prose] [whole]` prints all of it for N documents, which are
+pieces of texts unless `whole`; `prose` leaves sources of programs out.
 """
 
 import sys
@@ -204,4 +205,5 @@ def report(texts: Sequence[str]) -> str:
 if __name__ == "__main__":
     from tests.stages.text.compat.documents import documents
 
-    print(report(documents(int(sys.argv[1]), everywhere=True, prose="prose" in sys.argv)))
+    asked = {"prose": "prose" in sys.argv, "whole": "whole" in sys.argv}
+    print(report(documents(int(sys.argv[1]), everywhere=True, **asked)))

@@ -1,37 +1,41 @@
 """Why our fast words decide otherwise than datatrove: the first rule on which the two differ, and its cause.
 
 A cause is a fault of the register that is mended (`M23`, `M25`, `M26`), `deliberate: ...` (a deviation that the stage's
-docstring states), `words: ...` (the other words at a limit) or `unknown`. M23, M26 and the counting of overlaps are not
-guessed from the rule: the measure is computed anew over datatrove's words with that one thing mended.
+docstring states), `words: ...` (the other words at a limit) or `unknown`. What concerns n-grams, and the number, length
+and letters of words, is not guessed from the rule: the measure is computed anew over datatrove's words with that one
+thing changed, and the cause is `words` where it then decides as before.
 """
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import pyarrow as pa
 
+from gristmill.stages.kernels.char_table import SOLO
+from gristmill.stages.kernels.repetition import n_gram_chars
+from gristmill.stages.kernels.segments import MAX_SINGLE_SYMBOLS, Tokens
+from gristmill.stages.kernels.words_plain import flags_of
 from gristmill.stages.protocol import Filter, Floats, Rule, drops_when_above, drops_when_below
 from tests.stages.text.compat.reference import spacy_words
 
 MENDED = ("M23", "M25", "M26")
 DELIBERATE = "deliberate: "
 WORDS = "words: "
+
+Span = tuple[int, int]
+"""A word's first character and the one behind it."""
+
 _OTHER_LINE_ENDS = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 _BY_RULE = {
     "empty": DELIBERATE + "white space alone is empty",
-    "gopher_short_doc": WORDS + "a path, an address or a hyphen's parts",
-    "gopher_long_doc": WORDS + "a path, an address or a hyphen's parts",
-    "gopher_below_avg_threshold": WORDS + "length of paths, addresses, names with marks inside",
-    "gopher_above_avg_threshold": WORDS + "length of paths, addresses, names with marks inside",
     "gopher_too_many_hashes": DELIBERATE + "a hash is a token by itself",
     "gopher_too_many_ellipsis": DELIBERATE + "a sequence of dots is one ellipsis",
     "gopher_too_many_bullets": DELIBERATE + "lines without white space around them",
     "gopher_too_many_end_ellipsis": DELIBERATE + "full stops on either side of a space are no ellipsis",
-    "gopher_below_alpha_threshold": DELIBERATE + "letters are asked of words alone",
     "gopher_enough_stop_words": DELIBERATE + "distinct stop words in any case (datatrove#329)",
     "too_few_sentences": DELIBERATE + "sentences and ends of lines in any script",
     "lorem_ipsum": DELIBERATE + "ends of lines in any script",
@@ -66,42 +70,91 @@ def cause_of(rule: Rule | None, text: str, theirs_fails: bool) -> str:
     if rule is None:
         return "unknown"
     gram = re.fullmatch(r"(top|dup)_(\d+)_gram_frac", rule.measure)
-    if gram and theirs_fails:
-        return _cause_of_grams(gram.group(1), int(gram.group(2)), rule.limit, text)
     if gram:
-        return WORDS + "n-grams of other words"
+        return _cause_of_grams(gram.group(1), int(gram.group(2)), rule.limit, text, theirs_fails)
+    if rule.measure in ("words", "mean_word_chars", "alpha_frac"):
+        return _cause_of_words(rule, text, theirs_fails)
     if rule.reason.startswith(("dup_para", "dup_line")):
         return "M25" if _OTHER_LINE_ENDS.search(text) else DELIBERATE + "blank lines, white space around lines (#273)"
     return _BY_RULE.get(rule.reason, "unknown")
 
 
-def _cause_of_grams(kind: str, n: int, limit: float, text: str) -> str:
-    words = spacy_words().word_tokenize(text)
-    if kind == "dup":
-        return "M26" if _duplicated(words, n) <= limit * len(text) else WORDS + "n-grams of other words"
-    grams = Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
-    top, times = grams.most_common(1)[0]
-    if times == 1:
-        return "M23"
-    once = _covered(words, top) <= limit * len(text)
-    return DELIBERATE + "overlaps and gaps count once" if once else WORDS + "n-grams of other words"
+def _cause_of_grams(kind: str, n: int, limit: float, text: str, theirs_fails: bool) -> str:
+    """The measure is taken with our arithmetic over datatrove's words, then with drawn lines as one word each, too."""
+    spans = _spans(text, spacy_words().word_tokenize(text))
+    if (_gram_frac(kind, n, spans, text) > limit) != theirs_fails:
+        if kind == "dup":
+            return "M26"
+        words = [text[start:end] for start, end in spans]
+        times = Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)).most_common(1)[0][1]
+        return "M23" if times == 1 else DELIBERATE + "overlaps and gaps count once"
+    if (_gram_frac(kind, n, _with_drawn_lines(text, spans), text) > limit) != theirs_fails:
+        return DELIBERATE + "a line that is drawn is one token"
+    return WORDS + "n-grams of other words"
 
 
-def _duplicated(words: Sequence[str], n: int) -> int:
-    """Characters of repeated n-grams, compared word by word."""
-    seen: set[tuple[str, ...]] = set()
-    chars, i = 0, 0
-    while i < len(words) - n + 1:
-        gram = tuple(words[i : i + n])
-        chars += sum(map(len, gram)) if gram in seen else 0
-        i += n if gram in seen else 1
-        seen.add(gram)
-    return chars
+def _spans(text: str, words: Sequence[str]) -> list[Span]:
+    found: list[Span] = []
+    for word in words:
+        start = text.index(word, found[-1][1] if found else 0)
+        found.append((start, start + len(word)))
+    return found
 
 
-def _covered(words: Sequence[str], gram: tuple[str, ...]) -> int:
-    """Characters of the words within any occurrence of the n-gram."""
-    n = len(gram)
-    starts = [i for i in range(len(words) - n + 1) if tuple(words[i : i + n]) == gram]
-    ends = [min(at + n, following) for at, following in pairwise([*starts, len(words) + n])]
-    return sum(len(word) for at, end in zip(starts, ends, strict=True) for word in words[at:end])
+def _with_drawn_lines(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The words, of which more than a few equal symbols side by side are one."""
+    found: list[Span] = []
+    for _, equal in groupby(enumerate(spans), lambda at: _drawn_with(text, spans, at[0])):
+        some = [span for _, span in equal]
+        found += [(some[0][0], some[-1][1])] if len(some) > MAX_SINGLE_SYMBOLS else some
+    return found
+
+
+def _drawn_with(text: str, spans: Sequence[Span], i: int) -> tuple[str, int]:
+    """What words side by side have in common that are the same symbol."""
+    start, end = spans[i]
+    alone = end > start + 1 or text[start].isalnum()
+    return text[start:end], -1 - i if alone else start - i
+
+
+def _gram_frac(kind: str, n: int, spans: Sequence[Span], text: str) -> float:
+    words = [text[start:end] for start, end in spans]
+    vocabulary = list(dict.fromkeys(words))
+    number = {word: i for i, word in enumerate(vocabulary)}
+    gaps = [start > end for (_, end), (start, _) in pairwise([(0, 0), *spans])]
+    tokens = Tokens(
+        np.array([0, len(words)]),
+        np.array([number[word] for word in words], np.int32),
+        np.array(gaps, np.uint8),
+        np.array([0, len(vocabulary)]),
+        np.array([len(word) for word in vocabulary], np.int32),
+    )
+    chars = n_gram_chars(tokens, [n] if kind == "top" else [], [n] if kind == "dup" else [])
+    return float(chars[0, 0]) / len(text)
+
+
+def _cause_of_words(rule: Rule, text: str, theirs_fails: bool) -> str:
+    """The measure is taken over those of datatrove's words that have a letter or digit, then with solos as words."""
+    words = [word for word in spacy_words().word_tokenize(text) if any(map(str.isalnum, word))]
+    if _fails(rule, np.array([_of_words(rule.measure, words)]))[0] != theirs_fails:
+        return DELIBERATE + (
+            "letters are asked of words alone" if rule.measure == "alpha_frac" else "no symbol is a word"
+        )
+    solos = [char for word in words for char in word if flags_of(char) & SOLO]
+    runs = ["".join(char for char in word if not flags_of(char) & SOLO) for word in words]
+    runs = [word for word in runs if any(map(str.isalnum, word))]
+    value = np.nan if rule.measure == "mean_word_chars" and len(solos) > len(runs) else 0.0
+    value = value or _of_words(rule.measure, runs if rule.measure == "mean_word_chars" else runs + solos)
+    if solos and _fails(rule, np.array([value]))[0] != theirs_fails:
+        return DELIBERATE + "a letter of a script without spaces is a word"
+    return WORDS + (
+        "how many" if rule.measure == "words" else "their letters" if rule.measure == "alpha_frac" else "length"
+    )
+
+
+def _of_words(measure: str, words: Sequence[str]) -> float:
+    if measure == "words":
+        return float(len(words))
+    if measure == "mean_word_chars":
+        return sum(map(len, words)) / len(words) if words else np.nan
+    return sum(any(map(str.isalpha, word)) for word in words) / max(len(words), 1)

@@ -1,7 +1,8 @@
 """Real documents of this machine, the same ones at each call: what agreement with datatrove is measured on.
 
 Pages, manuals, readme files, sources and docstrings of installed packages, and the gathered demo inputs where they are
-there. Long ones are cut at blank lines. Each source gives at most so many, and content decides the order.
+there. Long ones are cut at blank lines, if whole ones are not asked for. Each source gives at most so many, and content
+decides the order.
 """
 
 import ast
@@ -14,6 +15,7 @@ from pathlib import Path
 
 REPO = Path(__file__).parents[4]
 MIN_CHARS, MAX_CHARS = 150, 4000
+MIN_WHOLE_CHARS, MAX_WHOLE_CHARS = 2000, 30_000
 _MAX_FILE_BYTES = 400_000
 _PROSE = (".html", ".md", ".rst", ".txt", ".pod")
 _SUFFIXES = (".html", ".md", ".rst", ".txt", ".py", ".pod", ".mm", ".tex", ".java", ".rb", ".lua")
@@ -75,23 +77,29 @@ def _pieces(text: str) -> Iterator[str]:
         yield piece
 
 
-def _of_root(root: Path, prose: bool) -> Iterator[str]:
+def _whole(text: str) -> Iterator[str]:
+    """The text, if it is long enough and not too long."""
+    if MIN_WHOLE_CHARS <= len(text) <= MAX_WHOLE_CHARS:
+        yield text
+
+
+def _of_root(root: Path, prose: bool, whole: bool) -> Iterator[str]:
     paths = [p for p in root.rglob("*") if p.suffix in _SUFFIXES and p.is_file() and not p.is_symlink()]
     key = {p: hashlib.blake2b(str(p.relative_to(root)).encode("utf-8", "replace")).digest() for p in paths}
     for path in sorted(paths, key=lambda p: key[p]):
         if path.stat().st_size <= _MAX_FILE_BYTES:
             for text in _texts(path, prose):
-                yield from islice(_pieces(text), 12)
+                yield from _whole(text) if whole else islice(_pieces(text), 12)
 
 
 @functools.lru_cache(maxsize=4)
-def documents(count: int, everywhere: bool = False, prose: bool = False) -> tuple[str, ...]:
+def documents(count: int, everywhere: bool = False, prose: bool = False, whole: bool = False) -> tuple[str, ...]:
     """At most `count` different documents; `everywhere`: also from what the machine has installed besides Python;
-    `prose`: no sources of programs."""
+    `prose`: no sources of programs; `whole`: uncut, those of MIN_WHOLE_CHARS to MAX_WHOLE_CHARS."""
     found: dict[bytes, str] = {}
     roots = [root for root in _roots(everywhere) if root.is_dir()]
     for root in roots:
-        for text in islice(_of_root(root, prose), 2 * count // max(len(roots), 1) + 1):
+        for text in islice(_of_root(root, prose, whole), 2 * count // max(len(roots), 1) + 1):
             clean = text.encode("utf-8", "replace").decode()
             found[hashlib.blake2b(clean.encode(), digest_size=16).digest()] = clean
     return tuple(found[digest] for digest in sorted(found))[:count]
