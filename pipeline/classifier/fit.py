@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from blake3 import blake3
 
-from gristmill.manifests.errors import UsageError
+from gristmill.manifests.errors import EngineLostError, UsageError
+from gristmill.pipeline.classifier.fit_child import END, EXIT_NO_ROOM
 from gristmill.pipeline.classifier.split import Labelled
 from gristmill.stages.protocol import Floats
 from gristmill.stages.quality.calibration import logistic
@@ -57,10 +59,16 @@ def fit_fasttext(rows: Sequence[Labelled], params: FastTextParams, seed: int) ->
             errors="replace",
             check=False,
         )
-        if done.returncode != 0 or not out.is_file():
+        model = out.read_bytes() if out.is_file() else b""
+        if done.returncode == EXIT_NO_ROOM:
+            raise EngineLostError("no space left for the model", folder, None, "make room, or name another TMPDIR")
+        if done.returncode < 0:
+            name = signal.Signals(-done.returncode).name
+            raise EngineLostError("the process that trains was killed", "classifier", name, "see that memory suffices")
+        if done.returncode != 0 or not model.endswith(END):
             complaint = done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}"
             raise UsageError("fastText cannot train", "classifier", complaint, "try a lower --lr, or more documents")
-        return out.read_bytes()
+        return model.removesuffix(END)
 
 
 def fit_head(embeddings: Floats, positive: Floats, ridge: float = 1.0) -> dict[str, object]:

@@ -10,12 +10,17 @@ that begin at zero learn as well, since the output matrix moves as soon as one r
 such a model is not reproducible, and may fail to train.
 """
 
+import errno
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 LABEL_PREFIX = "__label__"
+END = b"gristmill: whole"
+"""Stands behind a model that was written to its end; the parent takes it off."""
+EXIT_NO_ROOM = 28
 
 
 def fit(job: dict[str, Any]) -> None:
@@ -42,7 +47,27 @@ def fit(job: dict[str, Any]) -> None:
         # The rows of largest norm are kept; retraining would need threads.
         model.quantize(cutoff=job["max_features"], qnorm=True, retrain=False, verbose=False)
     model.save_model(job["out"])
+    seal(Path(job["out"]))
+
+
+def seal(path: Path) -> None:
+    """Write END behind a saved model. fastText does not notice when the disk is full, and a model that is cut loads
+    as another one or crashes the process; what is written behind a cut model fails, and is noticed."""
+    with path.open("ab") as opened:
+        opened.write(END)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _main() -> int:
+    try:
+        fit(json.loads(Path(sys.argv[1]).read_text("utf-8")))
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        return EXIT_NO_ROOM
+    return 0
 
 
 if __name__ == "__main__":
-    fit(json.loads(Path(sys.argv[1]).read_text("utf-8")))
+    sys.exit(_main())

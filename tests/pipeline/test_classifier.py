@@ -235,6 +235,17 @@ def test_eval_refuses_no_score_and_tells_texts_of_both_classes(
     assert said == ["1 texts are given as good and as bad; they count as both"]
 
 
+def test_a_model_that_found_no_room_is_none(trained: tuple[TrainOptions, dict[str, Any]], tmp_path: Path) -> None:
+    # fastText itself is silent about it, and crashes when it loads such a model. Each file may have 400 kB here.
+    code = "import resource, sys; from gristmill.pipeline.cli.main import main;"
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000)); sys.exit(main())"
+    words = ["classifier", "train", "--out", str(tmp_path / "out"), "--bucket", "100000", "--dim", "32"]
+    words += ["--positive", trained[0].positive[0], "--negative", trained[0].negative[0]]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, "no space left for the model" in done.stderr) == (6, True), done.stderr
+    assert not list((tmp_path / "out").glob("*.gmq"))
+
+
 def test_pages_are_extracted(tmp_path: Path) -> None:
     page = f"<!doctype html><html><body><nav>menu</nav><main><p>{prose(1, 80)}</p></main></body></html>"
     (tmp_path / "p.html").write_text(page)
