@@ -239,7 +239,7 @@ def test_a_model_that_found_no_room_is_none(trained: tuple[TrainOptions, dict[st
     # fastText itself is silent about it, and crashes when it loads such a model. Each file may have 400 kB here.
     code = "import resource, sys; from gristmill.pipeline.cli.main import main;"
     code += "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000)); sys.exit(main())"
-    words = ["classifier", "train", "--out", str(tmp_path / "out"), "--bucket", "100000", "--dim", "32"]
+    words = ["classifier", "train", "--out", str(tmp_path / "out"), "--bucket", "2000", "--dim", "64", "--epochs", "1"]
     words += ["--positive", trained[0].positive[0], "--negative", trained[0].negative[0]]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
     assert (done.returncode, "no space left for the model" in done.stderr) == (6, True), done.stderr
