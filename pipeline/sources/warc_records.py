@@ -121,6 +121,9 @@ class _Framer:
             length = _USUAL_LENGTH.search(data, at, block)
             if block < 4 or kind < len(_USUAL_TYPE) or not length:
                 return
+            # A head may end at bare line feeds before that.
+            if find(b"\n\n", at, block) >= 0 or find(b"\n\r\n", at, block - 1) >= 0:
+                return
             end = block + int(length[1])
             if end - block > self._max_block_bytes:
                 return

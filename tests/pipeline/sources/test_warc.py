@@ -239,6 +239,14 @@ SNIPPETS = [
 ]
 
 
+@pytest.mark.parametrize("piece", [1 << 17, 700, 64])
+@pytest.mark.parametrize("ends", [b"\r\n\n", b"\n\n", b"\n\r\n"])
+def test_a_head_that_ends_at_bare_line_feeds_ends_there_in_any_pieces(folder: Path, ends: bytes, piece: int) -> None:
+    pages = b"".join(PAGES[:3])
+    for at in [n for n in range(len(PAGES[0])) if pages[n : n + 2] == b"\r\n"]:
+        read_both_ways(folder, pages[:at] + ends + pages[at + 2 :], piece, OPTIONS)
+
+
 @given(data=st.data(), piece=PIECES)
 def test_noise_is_read_the_same_by_kernels(folder: Path, data: st.DataObject, piece: int) -> None:
     noisy = bytearray(b"".join([*PAGES[:3], ODD[0]]))
