@@ -217,10 +217,9 @@ class _Framer:
             data, at = self._buffer, self._at
             start = _START.match(data, at)
             if start:
-                block = data.find(_TERMINATOR, start.end() - 2, at + MAX_HEAD_BYTES) + 4
-                if block < 4 and (found := _HEAD_END.search(data, start.end() - 1, at + MAX_HEAD_BYTES)):
+                # The first end of a head, whatever its line ends: what is found must not depend on the pieces.
+                if found := _HEAD_END.search(data, start.end() - 1, at + MAX_HEAD_BYTES):
                     block = found.end()
-                if block >= 4:
                     length = _LENGTH.search(data, start.end() - 1, block)
                     return _Frame(start.start(1), block, block + int(length[1])) if length else None
             elif len(data) - self._behind_line_ends(at) > _NEXT_BYTES:
