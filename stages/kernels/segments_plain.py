@@ -7,9 +7,9 @@ from gristmill.stages.kernels.words_plain import (
     chunks,
     flags_of,
     parts,
+    parts_of,
     raw_lines,
     stripped,
-    tokens,
     without_marks,
 )
 
@@ -44,13 +44,17 @@ def repeat_counts(text: str) -> tuple[int, ...]:
 def gram_tokens(text: str) -> list[Token]:
     """The tokens of `segments_tokens`; `kind` says nothing."""
     found: list[Token] = []
-    for chunk in chunks(tokens(text)):
+    for chunk in chunks(parts_of(text)):
         found += chunk if chunk[0].kind == "solo" else _of_chunk(chunk)
     return found
 
 
 def _of_chunk(chunk: list[Token]) -> list[Token]:
     inside = [i for i, token in enumerate(chunk) if token.kind == "run" or token.text[0] in STICKY]
+    if not any(token.kind == "run" for token in chunk) and any(
+        len(without_marks(token.text)) > MAX_SINGLE_SYMBOLS for token in chunk
+    ):
+        return [Token("symbol", "".join(token.text for token in chunk), chunk[0].start)]
     if not inside:
         return _lone(chunk)
     first, behind = inside[0], inside[-1] + 1
@@ -65,8 +69,17 @@ def _of_chunk(chunk: list[Token]) -> list[Token]:
             alone.append(len(words) - 1)
             words.append([])
     middle = [Token(part[0].kind, "".join(t.text for t in part), part[0].start) for part in words]
-    apart = [_lone([token]) if i in alone else [token] for i, token in enumerate(middle)]
+    apart = [_lone([token]) if i in alone else _without_underscores(token) for i, token in enumerate(middle)]
     return [*_lone(chunk[:first]), *(token for tokens in apart for token in tokens), *_lone(chunk[behind:])]
+
+
+def _without_underscores(token: Token) -> list[Token]:
+    """A word, and the underscores at its ends."""
+    lead = len(token.text) - len(token.text.lstrip("_"))
+    trail = len(token.text) - max(len(token.text.rstrip("_")), lead)
+    cuts = [(0, lead), (lead, len(token.text) - trail), (len(token.text) - trail, len(token.text))]
+    before, word, behind = [Token("symbol", token.text[i:j], token.start + i) for i, j in cuts]
+    return [*_lone([before]), *([word] if word.text else []), *_lone([behind])]
 
 
 def _lone(chunk: list[Token]) -> list[Token]:
@@ -74,6 +87,8 @@ def _lone(chunk: list[Token]) -> list[Token]:
     found: list[Token] = []
     for token in chunk:
         repeats = len(without_marks(token.text))
+        if not token.text:
+            continue
         if 1 < repeats <= MAX_SINGLE_SYMBOLS and token.text[0] not in (".", *STICKY):
             starts = [i for i, char in enumerate(token.text) if not flags_of(char) & ATTACHED]
             ends = [*starts[1:], len(token.text)]

@@ -13,6 +13,7 @@ Segmentation (our own; the twin in `words_plain` is its oracle). Classes of char
   except that each `#` is one;
 * a *compound* is one run, or several with the symbols between them that `words_join` does not part; a solo, white space
   and the apostrophe that begins a run part them, too ("foo(bar", "a@b.c" and "https://a.b/c" are one, "path/to" two);
+  a run of underscores alone counts as a symbol there;
 * marks and format characters belong to what they follow: they lengthen a run and are else passed over.
 
 Lines end as for `str.splitlines`; a line's first and last character are found without white space. Bytes
@@ -74,7 +75,7 @@ Ids = npt.NDArray[np.int16]
 _signed = cast(Callable[[Any], int], np.int64)
 
 NOTHING, RUN, SOLO_LETTER, SYMBOL = range(4)
-HASH, _APOSTROPHE, _COMMA, _HYPHEN, _STOP, _CR, _LF = 0x23, 0x27, 0x2C, 0x2D, 0x2E, 0x0D, 0x0A
+HASH, UNDERSCORE, _APOSTROPHE, _COMMA, _HYPHEN, _STOP, _CR, _LF = 0x23, 0x5F, 0x27, 0x2C, 0x2D, 0x2E, 0x0D, 0x0A
 _QUOTE, _BULLET, _ELLIPSIS = 0x2019, 0x2022, 0x2026
 _ELLIPSIS_BYTES = (0xE2, 0x80, 0xA6)
 _MALFORMED = 0xDC00
@@ -284,10 +285,17 @@ def _end_of_symbol(data: Bytes, symbol: int, stop: int, end: int, flags: Bytes) 
 
 
 @inner
+def _is_underscores(data: Bytes, at: int, stop: int) -> bool:
+    while at < stop and data[at] == UNDERSCORE:
+        at += 1
+    return at == stop
+
+
+@inner
 def next_token(data: Bytes, at: int, end: int, flags: Bytes, joined: bool) -> tuple[int, int, int, int, int, int, bool]:
     """The first token at or behind `at`: kind, start, end, characters, detail, repeats, joined.
 
-    Kind is NOTHING at the end, RUN (detail: the flags of its characters, or-ed), SOLO or SYMBOL (detail: its code
+    Underscores alone are a symbol. Kind is NOTHING at the end, RUN (detail: the flags of its characters, or-ed), SOLO or SYMBOL (detail: its code
     point; repeats: how often it stands there). `joined` goes into the next call, and is False in the first: whether
     an apostrophe that begins a run follows at once.
     """
@@ -296,6 +304,8 @@ def next_token(data: Bytes, at: int, end: int, flags: Bytes, joined: bool) -> tu
         flag = _signed(flags[point])
         if joined or (flag & (ALPHA | WORD) and flag & SOLO == 0):
             stop, chars, seen, joined = _end_of_run(data, flag, behind, end, flags)
+            if point == UNDERSCORE and _is_underscores(data, behind, stop):
+                return SYMBOL, at, stop, chars, point, chars, False
             return RUN, at, stop, chars, seen, 1, joined
         if flag & (SPACE | ATTACHED) == 0:
             kind = SOLO_LETTER if flag & SOLO else SYMBOL

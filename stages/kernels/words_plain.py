@@ -1,7 +1,7 @@
 """The plain-Python twin of `words`: the same counts, one readable step after another. The kernel's test oracle."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gristmill.stages.kernels.char_table import ALPHA, ATTACHED, BREAK, LATIN, SOLO, SPACE, UPPER, WORD, char_flags
@@ -43,6 +43,11 @@ def tokens(text: str) -> list[Token]:
             found.append(Token("solo" if flag & SOLO else "symbol", text[at:end], at))
             at = end
     return found
+
+
+def parts_of(text: str) -> list[Token]:
+    """The tokens of which compounds are made: underscores alone are a symbol."""
+    return [token if token.text.strip("_") else replace(token, kind="symbol") for token in tokens(text)]
 
 
 def _end_of_run(text: str, at: int) -> int:
@@ -178,7 +183,7 @@ def stripped(line: str) -> str:
 
 def count_document(text: str, stop_words: Collection[str]) -> tuple[dict[str, int], set[str]]:
     """The counts of `words.COUNTS` by name, and the stop words (in lower case) that occur."""
-    found = tokens(text)
+    found = parts_of(text)
     runs = [t.text for t in found if t.kind == "run"]
     words = compounds(found)
     symbols = [without_marks(t.text) for t in found if t.kind == "symbol"]

@@ -67,7 +67,7 @@ class GopherQuality:
     """Gopher's quality rules: length, word length, symbols, bullets, ellipses, letters, stop words."""
 
     name: ClassVar[str] = "gopher_quality"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     min_doc_words: int | None = param(50, "drop a text of fewer words; null turns a rule off")
     max_doc_words: int | None = param(None, "drop a text of more words; Gopher has 100000, off by default")

@@ -21,8 +21,9 @@ Reasons bear datatrove's names and their order is its. Deliberate differences fr
 * blank lines are no lines, so none is a duplicate (datatrove#273); white space behind a line is not compared;
 * occurrences of the top n-gram that overlap ("la la la la") count each character once, where count times length made
   fractions of up to n; a gap in it counts as one character only where the text has one ("end" "." has none);
-* more than three equal symbols side by side, a line that is drawn ("======"), are one token: else the most frequent
-  n-gram of a page with one ruled heading is of "=", and other repetition is not seen;
+* more than three equal symbols side by side are one token, and with the symbols around them if no letter or digit
+  stands there: a line that is drawn ("======", "+-----+-----+"). Else the most frequent n-gram of a page with one ruled
+  heading is of "=", and other repetition is not seen;
 * a text of white space alone is `empty`, too.
 
 A row of more than `segments.PART_BYTES` (8 MiB) has its n-grams counted in pieces, so that memory is bounded.
@@ -55,7 +56,7 @@ class GopherRepetition:
     """Gopher's repetition rules: duplicate lines, paragraphs and n-grams, and the most frequent n-grams."""
 
     name: ClassVar[str] = "gopher_repetition"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     dup_line_frac: float | None = param(0.3, "lines that stood before, of all lines; null turns a rule off")
     dup_para_frac: float | None = param(0.3, "paragraphs that stood before, of all paragraphs")

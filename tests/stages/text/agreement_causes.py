@@ -7,9 +7,10 @@ thing changed, and the cause is `words` where it then decides as before.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ WORDS = "words: "
 Span = tuple[int, int]
 """A word's first character and the one behind it."""
 
+_DRAWN = re.compile(rf"([^\w\s])\1{{{MAX_SINGLE_SYMBOLS},}}")
 _OTHER_LINE_ENDS = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 _BY_RULE = {
@@ -102,19 +104,26 @@ def _spans(text: str, words: Sequence[str]) -> list[Span]:
 
 
 def _with_drawn_lines(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The words, of which more than a few equal symbols side by side are one."""
+    """The words, of which those that begin in the same drawn line are one."""
+    lines = _drawn_lines(text)
     found: list[Span] = []
-    for _, equal in groupby(enumerate(spans), lambda at: _drawn_with(text, spans, at[0])):
-        some = [span for _, span in equal]
-        found += [(some[0][0], some[-1][1])] if len(some) > MAX_SINGLE_SYMBOLS else some
+    for start, end in spans:
+        line = bisect_right(lines, (start, len(text))) - 1
+        inside = line >= 0 and lines[line][0] <= start < lines[line][1]
+        if inside and found and found[-1][0] >= lines[line][0]:
+            found[-1] = found[-1][0], end
+        else:
+            found.append((start, end))
     return found
 
 
-def _drawn_with(text: str, spans: Sequence[Span], i: int) -> tuple[str, int]:
-    """What words side by side have in common that are the same symbol."""
-    start, end = spans[i]
-    alone = end > start + 1 or text[start].isalnum()
-    return text[start:end], -1 - i if alone else start - i
+def _drawn_lines(text: str) -> list[Span]:
+    """More than a few equal symbols side by side, with all around them where no letter or digit stands."""
+    found: list[Span] = []
+    for chunk in re.finditer(r"\S+", text):
+        inside = [(chunk.start() + m.start(), chunk.start() + m.end()) for m in _DRAWN.finditer(chunk.group())]
+        found += [chunk.span()] if inside and not any(map(str.isalnum, chunk.group())) else inside
+    return found
 
 
 def _gram_frac(kind: str, n: int, spans: Sequence[Span], text: str) -> float:

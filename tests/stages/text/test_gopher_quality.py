@@ -48,6 +48,11 @@ def _words(count: int, word: str = "corn") -> str:
     [
         (_words(49), "gopher_short_doc"),
         (_words(50), ""),
+        (_words(48) + " (https://corn.org/a/b-c?d=e)", "gopher_short_doc"),
+        (_words(49) + " (https://corn.org/a/b-c?d=e)", ""),
+        (_words(48) + " corn-field", ""),
+        (_words(49) + " corn_field · # | \U0001f33d", ""),
+        (_words(48) + " corn@field.org · # | \U0001f33d", "gopher_short_doc"),
         (_words(200, "a"), "gopher_below_avg_threshold"),
         (_words(200, "abc"), ""),
         (_words(200, "abcdefghijk"), "gopher_above_avg_threshold"),
