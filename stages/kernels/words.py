@@ -295,9 +295,9 @@ def _is_underscores(data: Bytes, at: int, stop: int) -> bool:
 def next_token(data: Bytes, at: int, end: int, flags: Bytes, joined: bool) -> tuple[int, int, int, int, int, int, bool]:
     """The first token at or behind `at`: kind, start, end, characters, detail, repeats, joined.
 
-    Underscores alone are a symbol. Kind is NOTHING at the end, RUN (detail: the flags of its characters, or-ed), SOLO or SYMBOL (detail: its code
-    point; repeats: how often it stands there). `joined` goes into the next call, and is False in the first: whether
-    an apostrophe that begins a run follows at once.
+    Kind is NOTHING at the end, RUN (detail: the flags of its characters, or-ed), SOLO or SYMBOL (detail: its code
+    point; repeats: how often it stands there), which underscores alone are, too. `joined` goes into the next call, and
+    is False in the first: whether an apostrophe that begins a run follows at once.
     """
     while at < end:
         point, behind = decode(data, at, end)

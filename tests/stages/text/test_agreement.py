@@ -16,6 +16,7 @@ COMPAT = 0.999
 FAST = dict.fromkeys((*FILTERS, CHAIN), 0.99)
 _SHORT_CHARS = 700
 _CHUNK = 1000
+_WHOLE = 1500
 
 
 def check(texts: Sequence[str]) -> None:
@@ -46,6 +47,15 @@ def test_10000_documents(chunk: int) -> None:
     if len(texts) < 10_000:
         pytest.skip(f"this machine holds {len(texts)} documents only")
     check(texts[chunk * _CHUNK : (chunk + 1) * _CHUNK])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_whole_documents() -> None:
+    texts = documents(_WHOLE, everywhere=True, prose=True, whole=True)
+    if len(texts) < _WHOLE:
+        pytest.skip(f"this machine holds {len(texts)} whole documents only")
+    check(texts)
 
 
 @pytest.mark.slow
