@@ -125,12 +125,23 @@ def _add_word(data: Bytes, base: int, opened: int, stop: int, chars: int, spans:
 
 
 @helper
+def _add_behind(data: Bytes, places: Any, behind: Any, flags: Bytes, spans: Any, count: int) -> int:
+    """The symbols between a word's end and what follows it (row, end, next), as spans; `behind` are how many there
+    are, their characters, and whether they are one token."""
+    start, stop, before = places
+    symbols, symbol_chars, single = behind
+    if single:
+        return _add_span(spans, count, stop - start, before - stop, symbol_chars)
+    return _add_symbols(data, start, stop, before, flags, spans, count) if symbols > 0 else count
+
+
+# `_cut` has plain variables, for speed. The open word (`chars` 0: none is) runs from `opened` to `stop`, and its
+# last part may be a run. Symbols behind it wait for what comes; `symbol` is the last one, `sticky_stop` and
+# `sticky_chars` reach up to the last sticky one (0: none). `chunk` is where the chunk begins, `runs` are its runs,
+# `chunk_chars` its symbols' characters, `chunk_count` the spans before it, `drawn` whether one stands often.
+@helper
 def _cut(data: Bytes, start: int, end: int, flags: Bytes, spans: Any) -> int:
     """The spans of a row's tokens; how many there are."""
-    # Plain variables, for speed. The word that is open (`chars` 0: none is) runs from `opened` to `stop`, and its last
-    # part may be a run. Symbols behind it wait for what comes; `symbol` is the last one, `sticky_stop` and
-    # `sticky_chars` reach up to the last sticky one (0: none). `chunk` is where the chunk begins, `runs` are its runs,
-    # `chunk_chars` its symbols' characters, `chunk_count` the spans before it, `drawn` whether one stands often.
     opened, stop, chars, ends_in_run = 0, 0, 0, False
     symbols, symbol_chars, sticky_stop, sticky_chars, symbol, times = 0, 0, 0, 0, 0, 0
     at, joined, address, runs, count = start, False, False, 0, 0
@@ -150,10 +161,8 @@ def _cut(data: Bytes, start: int, end: int, flags: Bytes, spans: Any) -> int:
             if sticky_stop > 0:
                 stop, chars = sticky_stop, chars + sticky_chars
             count = _add_word(data, start, opened, stop, chars, spans, count)
-            if symbols == 1 and sticky_stop == 0 and _is_single(symbol, times):
-                count = _add_span(spans, count, stop - start, before - stop, symbol_chars)
-            elif symbols > 0:
-                count = _add_symbols(data, start, stop, before, flags, spans, count)
+            single = symbols == 1 and sticky_stop == 0 and _is_single(symbol, times)
+            count = _add_behind(data, (start, stop, before), (symbols, symbol_chars, single), flags, spans, count)
             chars, ends_in_run, symbols, symbol_chars, sticky_stop, symbol = 0, False, 0, 0, 0, 0
         if chunk_ends:
             if drawn and runs == 0:
