@@ -17,7 +17,7 @@ FAST = dict.fromkeys((*FILTERS, CHAIN), 0.99)
 """Outside mended faults and deliberate deviations, by thousands. Measured for n-grams, quality, C4, FineWeb, chain: on
 10,000 pieces of technical prose .996, .998, 1, 1, .994; on 1,500 whole texts .994, .997, 1, 1, .993; on beginnings of
 500, which are near the limit of 50 words, .998, .998, 1, 1, .996. Left are limits that other words cross: "):" as one
-word, full stops of abbreviations, symbols that spaCy leaves on a word, "cannot" as two, addresses that it does not know."""
+word, full stops of abbreviations, symbols that spaCy leaves on a word, "cannot" as two, addresses unknown to it."""
 _SHORT_CHARS = 700
 _CHUNK = 1000
 _WHOLE = 1500
