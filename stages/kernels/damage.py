@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gristmill.stages.kernels.buffers import Bytes, Offsets
 from gristmill.stages.kernels.char_table import CODE_POINTS
+from gristmill.stages.kernels.damage_points import INVISIBLE_POINTS, JOINED, UNSPACED
 from gristmill.stages.kernels.jit import BYTES, COUNTS_OUT, OFFSETS, helper, kernel
 from gristmill.stages.kernels.scripts import next_point
 
@@ -41,21 +42,6 @@ _SEEN_AS = (
 """Encoding, lead bytes, classes. Leads are those that damaged text is full of and that sound text has no tails after:
 "náš" has a lead of three bytes and one tail; Central European letters, quotes and line-drawing are lead bytes, too."""
 
-INVISIBLE_POINTS = (
-    *range(0x00AD, 0x00AE),  # soft hyphen
-    *range(0x200B, 0x200E),  # zero width space, non-joiner, joiner
-    *range(0x202A, 0x202F),  # embedding and override of direction
-    *range(0x2060, 0x2061),  # word joiner
-    *range(0x2066, 0x206A),  # isolates of direction
-    *range(0x206A, 0x2070),  # deprecated format characters
-    0xFEFF,  # byte order mark
-    *range(0xFFF9, 0xFFFC),  # interlinear annotation
-    *range(0xE0000, 0xE0080),  # tags
-    *range(0xFDD0, 0xFDF0),  # noncharacters
-    *(plane << 16 | last for plane in range(17) for last in (0xFFFE, 0xFFFF)),
-)
-"""Invisible characters that are looked at: most go, some stay where they mean something. U+FFFC is none of them."""
-
 Counts = npt.NDArray[np.int64]
 Ranges = tuple[tuple[int, int], ...]
 
@@ -67,11 +53,6 @@ _TAB, _LF, _CR, _NEL, _LS, _PS = 0x09, 0x0A, 0x0D, 0x85, 0x2028, 0x2029
 _LEADS = LEAD2_1252 | LEAD3_1252 | LEAD2_1251 | LEAD2_OTHER
 _REPLACEMENT, _ZWSP, _ZWNJ, _ZWJ = 0xFFFD, 0x200B, 0x200C, 0x200D
 _CYRILLIC, _IF_LEAD_1251 = 0xD0, 2
-
-JOINED = ((0x0590, 0x2000), (0x2010, 0x2028), (0x2070, 0xFEFF), (0xFF00, 0xFFF9), (0x10000, 0xE0000))
-"""Between two characters of these ranges a joiner means something: letters beyond Latin, Greek and Cyrillic, emoji."""
-UNSPACED = ((0x0E00, 0x0F00), (0x1000, 0x10A0), (0x1780, 0x1800), (0x1950, 0x1AB0), (0xA9E0, 0xAA80))
-"""Between two of these a zero width space parts words: Thai, Lao, Myanmar, Khmer, Tai scripts."""
 
 
 def _decoded(encoding: str, byte: int) -> int:

@@ -2,7 +2,6 @@
 
 from gristmill.stages.kernels.damage import (
     INVISIBLE,
-    JOINED,
     LEAD2_1251,
     LEAD2_1252,
     LEAD2_OTHER,
@@ -10,9 +9,9 @@ from gristmill.stages.kernels.damage import (
     TAIL_1251,
     TAIL_1252,
     TAIL_OTHER,
-    UNSPACED,
     damage_table,
 )
+from gristmill.stages.kernels.damage_points import means_something
 
 BREAKS = "\x0b\x0c\r\x1c\x1d\x1e\x85\u2028\u2029"
 
@@ -33,14 +32,6 @@ def count_document(text: str) -> dict[str, int]:
 def is_control(char: str) -> bool:
     """C0 and C1 but for tab, line feed and other ends of lines."""
     return (char < " " or "\x7f" <= char < "\xa0") and char not in BREAKS + "\t\n"
-
-
-def means_something(text: str, at: int) -> bool:
-    """Whether a zero width space or joiner stands between characters where it is kept."""
-    if not "\u200b" <= text[at] <= "\u200d" or at == 0 or at + 1 == len(text):
-        return False
-    ranges = UNSPACED if text[at] == "\u200b" else JOINED
-    return all(any(first <= ord(char) < end for first, end in ranges) for char in (text[at - 1], text[at + 1]))
 
 
 def is_suspect(classes: list[int]) -> bool:

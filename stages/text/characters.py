@@ -10,8 +10,8 @@ returns it would return again. `kernels.damage` counts exactly what they change.
   and C1, but for tab and LF, goes.
 * Invisible characters: byte order marks, soft hyphens, word joiners, embeddings, overrides and isolates of direction,
   interlinear annotation, tags and noncharacters go. A zero width joiner or non-joiner stays between characters that
-  it joins or parts (`damage.JOINED`), a zero width space between letters of scripts without spaces
-  (`damage.UNSPACED`), tags in a flag. Marks of direction (LRM, RLM, ALM) stay.
+  it joins or parts (`damage_points.JOINED`), a zero width space between letters of scripts without spaces
+  (`damage_points.UNSPACED`), tags in a flag. Marks of direction (LRM, RLM, ALM) stay.
 """
 
 import functools
@@ -21,8 +21,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
-from gristmill.stages.kernels.damage import INVISIBLE_POINTS, JOINED, UNSPACED
-from gristmill.stages.kernels.damage_plain import means_something
+from gristmill.stages.kernels.damage_points import INVISIBLE_POINTS, JOINED, UNSPACED, means_something
 
 _LINE_ENDS = ("\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 
