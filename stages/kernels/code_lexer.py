@@ -32,7 +32,6 @@ LEXER_COUNTS = (
 whose comment holds TODO, FIXME or `your code here`; lines of code that begin with a word of each kind."""
 
 _CODE, _COMMENT, _STRING, _LONGEST, _CODE_LINES, _TODO_LINES = range(6)
-_ACTS = 5
 _NO_ACTS = 5
 _LINE, _BLOCK, _STRING_KIND, _LONG_STRING, _CHAR = range(1, 6)
 _AT_LINE_START, _AT_WORD_START, _DOC = 1, 2, 4

@@ -82,11 +82,6 @@ def _copy_lanes(_typing: Any, data: Any, at: Any, out: Any, to: Any) -> Any:
 
 
 @helper
-def _is_plain(byte: int) -> bool:
-    return byte >= 0x20 and byte not in (_QUOTE, _BACKSLASH)
-
-
-@helper
 def _end_of_string(data: Any, at: int, end: int) -> tuple[int, bool]:
     """Where the string whose inside begins at `at` ends (its closing quote), or _FAULT; whether it has an escape."""
     escaped = False

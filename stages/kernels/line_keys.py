@@ -29,7 +29,7 @@ MAX_KEY_BYTES = 96
 FNV_OFFSET = 0xCBF29CE484222325
 FNV_PRIME = 0x100000001B3
 _MASK = (1 << 64) - 1
-_HASH, _LETTER_A, _LETTER_Z, _CASE = 0x23, 0x61, 0x7A, 0x20
+_HASH = 0x23
 
 KeyTable = npt.NDArray[np.int64]
 """Known lines (n, 2): their keys, ascending, and a value above 0 for each; read-only."""

@@ -21,7 +21,7 @@ signed = cast(Callable[[Any], int], np.int64)
 BYTES_OUT = types.Array(types.uint8, 1, "C")
 OFFSETS_OUT = types.Array(types.int64, 1, "C")
 
-_TAB, _LF, _CR, _SPACE_BYTE = 0x09, 0x0A, 0x0D, 0x20
+_TAB, _LF, _CR = 0x09, 0x0A, 0x0D
 _COMMA, _STOP, _APOSTROPHE, _QUOTE = 0x2C, 0x2E, 0x27, 0x2019
 _MALFORMED = 0xDC00
 _LAST_POINT = 0x10FFFF

@@ -15,8 +15,6 @@ MAX_CITED_BYTES = 2000
 MAX_DIGITS = 4
 MAX_ROMAN_BYTES = 9
 
-_NO_KIND = (0, 0, 0)
-
 
 @helper
 def _is_digit(byte: int) -> bool:

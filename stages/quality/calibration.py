@@ -17,7 +17,6 @@ from gristmill.stages.protocol import Floats
 
 EDGE = 1e-6
 IDENTITY: Mapping[str, Any] = {"method": "identity"}
-METHODS = ("auto", "platt", "isotonic")
 ISOTONIC_MIN_DOCS = 1000
 """`auto` takes Platt's two numbers below this (Niculescu-Mizil and Caruana 2005, section 4: isotonic regression
 overfits below about 1,000 examples)."""

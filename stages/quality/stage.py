@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import with_column
 from gristmill.stages.params import file_param, param
 from gristmill.stages.protocol import Floats, Mapped, Reason, RowVerdict, Rule
 from gristmill.stages.quality.model import Model, open_model
@@ -70,9 +71,7 @@ class Quality:
         """Add the score; verdicts for the rows to drop."""
         model = self._opened()
         scores = model.scores(batch.column("text"))
-        index = batch.schema.get_field_index("scores")
-        column = with_score(batch.column("scores"), self.score, scores)
-        scored = batch.set_column(index, batch.schema.field(index), column)
+        scored = with_column(batch, "scores", with_score(batch.column("scores"), self.score, scores))
         return Mapped(scored, self._verdicts(batch, scores, model), measures={MEASURE: scores})
 
     def _verdicts(self, batch: pa.RecordBatch, scores: Floats, model: Model) -> tuple[RowVerdict, ...]:

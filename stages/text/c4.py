@@ -44,6 +44,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import char_counts, with_column
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import file_param, param
 from gristmill.stages.protocol import Mapped, Reason, RowVerdict
@@ -134,12 +135,11 @@ class C4:
         data, offsets, counts = self._clean(text)
         count = dict(zip(COUNTS, counts.T, strict=True))
         after = pa.LargeStringArray.from_buffers(len(text), pa.py_buffer(offsets), pa.py_buffer(data))
-        before_chars, after_chars = _chars(text), _chars(after)
+        before_chars, after_chars = char_counts(text), char_counts(after)
         verdicts = self._verdicts(count)
         verdicts += self._bad_words(data, offsets, batch.column("lang"), {v.row for v in verdicts})
-        index = batch.schema.get_field_index("text")
         return Mapped(
-            batch.set_column(index, batch.schema.field(index), after),
+            with_column(batch, "text", after),
             tuple(sorted(verdicts, key=lambda v: v.row)),
             _cuts(count, before_chars, after_chars),
             {
@@ -216,7 +216,3 @@ class C4:
 def _cuts(count: Mapping[str, Ints], before: Ints, after: Ints) -> dict[str, Ints]:
     named = {reason: count[reason] for reason in CUTS if reason in count}
     return named | {"white_space": before - after - sum(named.values(), np.zeros_like(before))}
-
-
-def _chars(text: pa.Array) -> Ints:
-    return pc.fill_null(pc.utf8_length(text), 0).to_numpy(zero_copy_only=False).astype(np.int64)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import with_column, with_rows
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Floats, Mapped, Reason, RowVerdict
@@ -81,13 +82,12 @@ class EncodingRepair:
             "control_frac": damage.frac("controls"),
         }
         if text is not None:
-            index = batch.schema.get_field_index("text")
-            batch = batch.set_column(index, batch.schema.field(index), text)
+            batch = with_column(batch, "text", text)
         return Mapped(batch, self._verdicts(measures), cut, measures)
 
     def _mended(self, text: pa.Array, damage: "_Damage") -> tuple[pa.Array | None, dict[str, Counts]]:
         """The column anew, None where all is sound; characters cut by reason."""
-        from gristmill.stages.text.mending import mend, with_rows
+        from gristmill.stages.text.mending import mend
 
         data, offsets = text_buffers(text)
         cut = {reason: np.zeros(len(text), dtype=np.int64) for reason, _ in _REASONS}

@@ -36,14 +36,14 @@ from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.child import ChildFailure, ChildLimits, shared_child
 from gristmill.manifests.errors import UsageError
 from gristmill.manifests.schema import DOCUMENT
-from gristmill.stages.kernels.buffers import Bytes, Offsets, text_buffers
+from gristmill.stages.columns import char_counts, with_column, with_rows
+from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Mapped, Reason, RowVerdict
 from gristmill.stages.text.html_answer import Answer, BadAnswerError, checked_answer, packed_request
@@ -115,7 +115,9 @@ class ExtractHtml:
         found = {row: a for row, a in zip(asked, answers, strict=True) if isinstance(a, Answer)}
         if not found:
             return Mapped(batch, tuple(verdicts))
-        return _mapped(batch, verdicts, _replaced(text, data, offsets, found), found)
+        return _mapped(
+            batch, verdicts, with_rows(text, {row: answer.text.encode() for row, answer in found.items()}), found
+        )
 
     def _ask(
         self, rows: Sequence[int], data: memoryview, bounds: Sequence[int], url: pa.Array
@@ -147,14 +149,11 @@ def _checked(answer: bytes | ChildFailure) -> Answer | ChildFailure:
 
 
 def _mapped(batch: pa.RecordBatch, verdicts: list[RowVerdict], text: pa.Array, found: Mapping[int, Answer]) -> Mapped:
-    index = batch.schema.get_field_index("text")
-    after = batch.set_column(index, batch.schema.field(index), text)
-    index = batch.schema.get_field_index("media")
-    after = after.set_column(index, batch.schema.field(index), _media(batch.column("media"), found))
+    after = with_column(with_column(batch, "text", text), "media", _media(batch.column("media"), found))
     marks = np.zeros(batch.num_rows, dtype=np.int64)
     for row, answer in found.items():
         marks[row] = -answer.written
-    markup = _chars(batch.column("text")) - _chars(text) - marks
+    markup = char_counts(batch.column("text")) - char_counts(text) - marks
     return Mapped(after, tuple(verdicts), {"markup": markup, "marks": marks})
 
 
@@ -192,17 +191,3 @@ def _page_rows(text: pa.Array, media: pa.Array) -> list[int]:
         for row, (prefix, pictured) in enumerate(zip(prefixes, has_media, strict=True))
         if not pictured and looks_like_html(prefix or "")
     ]
-
-
-def _replaced(text: pa.Array, data: Bytes, offsets: Offsets, found: Mapping[int, Answer]) -> pa.Array:
-    view, bounds = data.data, offsets.tolist()
-    parts = [found[i].text.encode() if i in found else view[bounds[i] : bounds[i + 1]] for i in range(len(text))]
-    ends = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum([len(part) for part in parts], out=ends[1:])
-    valid = text.is_valid().buffers()[1] if text.null_count else None
-    array = pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts)), valid)
-    return array
-
-
-def _chars(text: pa.Array) -> npt.NDArray[np.int64]:
-    return pc.fill_null(pc.utf8_length(text), 0).to_numpy(zero_copy_only=False).astype(np.int64)

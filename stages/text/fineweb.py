@@ -32,6 +32,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import ratio
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.kernels.segments import repeats, word_counts
 from gristmill.stages.params import param
@@ -139,15 +140,11 @@ class FineWeb:
 def measures_of(counts: LineCounts, tokens: Floats, exclude_zero: bool = False) -> dict[str, Floats]:
     """The measures, from the counts and the number of tokens (float64, n). `exclude_zero`: a `line_punct_frac` of 0
     is NaN, which no rule drops."""
-    punct = _ratio(counts.terminal_lines, counts.lines)
+    punct = ratio(counts.terminal_lines, counts.lines)
     return {
         "lines": counts.lines,
         "line_punct_frac": np.where(punct == 0, np.nan, punct) if exclude_zero else punct,
-        "short_line_frac": _ratio(counts.short_lines, counts.lines),
-        "char_dup_frac": _ratio(counts.dup_line_chars, counts.line_chars),
-        "new_line_frac": np.minimum(_ratio(counts.line_ends, tokens), 1.0),
+        "short_line_frac": ratio(counts.short_lines, counts.lines),
+        "char_dup_frac": ratio(counts.dup_line_chars, counts.line_chars),
+        "new_line_frac": np.minimum(ratio(counts.line_ends, tokens), 1.0),
     }
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return part / np.maximum(whole, 1.0)

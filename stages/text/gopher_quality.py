@@ -38,6 +38,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import ratio
 from gristmill.stages.kernels.segments import WordCounts, word_counts
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Direction, Floats, Rule
@@ -128,18 +129,14 @@ def quality_measures(count: Mapping[str, Floats], stop_words: Floats) -> Mapping
     mostly_compounds = (compounds > 0) & (compounds >= solos)
     return {
         "words": words,
-        "mean_word_chars": np.where(mostly_compounds, _ratio(count["compound_chars"], compounds), np.nan),
-        "hash_frac": _ratio(count["hashes"], tokens),
-        "ellipsis_frac": _ratio(count["ellipses"], tokens),
-        "bullet_line_frac": _ratio(count["bullet_lines"], count["lines"]),
-        "ellipsis_line_frac": _ratio(count["ellipsis_lines"], count["lines"]),
-        "alpha_frac": _ratio(count["alpha_compounds"] + solos, words),
+        "mean_word_chars": np.where(mostly_compounds, ratio(count["compound_chars"], compounds), np.nan),
+        "hash_frac": ratio(count["hashes"], tokens),
+        "ellipsis_frac": ratio(count["ellipses"], tokens),
+        "bullet_line_frac": ratio(count["bullet_lines"], count["lines"]),
+        "ellipsis_line_frac": ratio(count["ellipsis_lines"], count["lines"]),
+        "alpha_frac": ratio(count["alpha_compounds"] + solos, words),
         "stop_words": stop_words,
     }
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return part / np.maximum(whole, 1.0)
 
 
 def _stop_words(counts: WordCounts, batch: pa.RecordBatch) -> Floats:

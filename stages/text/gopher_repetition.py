@@ -37,9 +37,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import char_counts
 from gristmill.stages.kernels.segments import Repeats, repeats, token_table
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Floats, Rule
@@ -119,7 +119,7 @@ class GopherRepetition:
             from gristmill.stages.text.compat.measures import compat_repetition
 
             return compat_repetition(text, [n for n, _ in self.top_n_grams], [n for n, _ in self.dup_n_grams])
-        chars = pc.fill_null(pc.utf8_length(text), 0).to_numpy(zero_copy_only=False).astype(np.float64)
+        chars = char_counts(text).astype(np.float64)
         return {**line_measures(repeats(text), chars), **self._n_gram_measures(text, chars)}
 
     def _n_gram_measures(self, text: pa.Array, chars: Floats) -> Mapping[str, Floats]:

@@ -31,9 +31,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import char_counts, ratio
 from gristmill.stages.kernels.buffers import Bytes, Offsets, text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Direction, Floats, Mapped, Reason, Rule
@@ -43,8 +43,8 @@ from gristmill.stages.text.pages_cut import (
     Span,
     around_media,
     count_chars,
+    cut_and_judged,
     cut_spans,
-    verdicts_by,
     windows_of,
     without_overlaps,
 )
@@ -132,30 +132,25 @@ class KnowledgeRules:
 
     def transform(self, batch: pa.RecordBatch) -> Mapped:
         """The batch without what is cut; verdicts by the rules."""
-        text, cut, measures = self._apply(batch.column("text"))
-        verdicts = verdicts_by(self.rules(), measures)
-        if text is batch.column("text"):
-            return Mapped(batch, verdicts, cut, measures)
-        index = batch.schema.get_field_index("text")
-        return Mapped(batch.set_column(index, batch.schema.field(index), text), verdicts, cut, measures)
+        return cut_and_judged(batch, self._apply, self.rules())
 
     def _apply(self, text: pa.Array) -> tuple[pa.Array, Mapping[str, Ints], dict[str, Floats]]:
         from gristmill.stages.kernels.page_lines import COUNTS
 
         data, offsets = text_buffers(text)
         spans, counts = self._find(data, offsets)
-        chars = pc.fill_null(pc.utf8_length(text), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        chars = char_counts(text)
         found = {reason: np.zeros(len(text), np.int64) for reason in _CUT_REASONS}
         for span in spans:
             found[span.reason][span.row] += count_chars(data, span.start, span.end)
         count = {name: counts[:, column].astype(np.float64) for column, name in enumerate(COUNTS)}
         measures = {
-            name: _ratio(sum((found[r] for r in reasons), np.zeros(len(text), np.int64)), chars)
+            name: ratio(sum((found[r] for r in reasons), np.zeros(len(text), np.int64)), chars)
             for name, reasons in _MEASURED.items()
         }
-        measures["junk_frac"] = _ratio(count["junk_tokens"], count["tokens"])
-        measures["single_letter_frac"] = _ratio(count["single_letters"], count["tokens"])
-        measures["hyphen_line_frac"] = _ratio(count["hyphen_lines"], count["lines"])
+        measures["junk_frac"] = ratio(count["junk_tokens"], count["tokens"])
+        measures["single_letter_frac"] = ratio(count["single_letters"], count["tokens"])
+        measures["hyphen_line_frac"] = ratio(count["hyphen_lines"], count["lines"])
         spans = _cuttable(data, spans, self.cut, measures["junk_frac"])
         after, cut = cut_spans(text, data, offsets, spans, _CUT_REASONS)
         gone = sum(cut.values(), np.zeros(len(text), np.int64))
@@ -179,10 +174,6 @@ class KnowledgeRules:
             spans += block_spans(data, windows, scan) + furniture_spans(data, windows, scan, self.min_repeats)
             debris += [Span(int(windows.rows[m[0]]), m[1], m[2], _DEBRIS) for m in marks_of(scan, JUNK).tolist()]
         return without_overlaps(spans + debris), counts
-
-
-def _ratio(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic]) -> Floats:
-    return part.astype(np.float64) / np.maximum(whole.astype(np.float64), 1.0)
 
 
 def _cuttable(data: Bytes, spans: Sequence[Span], reasons: Sequence[str], junk_frac: Floats) -> list[Span]:

@@ -35,6 +35,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import with_column, with_rows
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Floats, Mapped, Reason, RowVerdict
@@ -108,7 +109,7 @@ class Language:
     def transform(self, batch: pa.RecordBatch) -> Mapped:
         """Set `lang`; verdicts for the rows to drop; paragraphs as asked."""
         labels, scores = self._label(batch.column("text"))
-        batch = _with(batch, "lang", pa.array(labels, pa.string()))
+        batch = with_column(batch, "lang", pa.array(labels, pa.string()))
         gone = {row: v for row in range(len(labels)) if (v := self._decide(row, labels[row], float(scores[row])))}
         if self.paragraphs == "off":
             return Mapped(batch, tuple(gone.values()), measures={"lang_score": scores})
@@ -155,7 +156,6 @@ class Language:
     def _with_paragraphs(self, batch: pa.RecordBatch, labels: Labels, gone: dict[int, RowVerdict]) -> Mapped:
         """`gone` are the verdicts so far, by row; those rows are not looked at."""
         from gristmill.stages.text.language_paragraphs import Look, look
-        from gristmill.stages.text.mending import with_rows
 
         data, offsets = text_buffers(batch.column("text"))
         looks = [Look() for _ in labels]
@@ -171,17 +171,14 @@ class Language:
         anew = {row: found.text for row, found in enumerate(looks) if found.text is not None and row not in gone}
         cut = np.array([found.cut_chars if row in anew else 0 for row, found in enumerate(looks)], dtype=np.int64)
         if anew:
-            batch = _with(batch, "text", with_rows(batch.column("text"), anew))
+            batch = with_column(batch, "text", with_rows(batch.column("text"), anew))
         if self.paragraphs == "label":
-            batch = _with(batch, "scores", _with_shares(batch.column("scores"), [found.shares for found in looks]))
+            batch = with_column(
+                batch, "scores", _with_shares(batch.column("scores"), [found.shares for found in looks])
+            )
         verdicts = tuple(gone[row] for row in sorted(gone))
         fracs = np.array([found.main_frac for found in looks], dtype=np.float64)
         return Mapped(batch, verdicts, {"other_language": cut} if anew else {}, {"main_language_frac": fracs})
-
-
-def _with(batch: pa.RecordBatch, name: str, column: pa.Array) -> pa.RecordBatch:
-    index = batch.schema.get_field_index(name)
-    return batch.set_column(index, batch.schema.field(index), column)
 
 
 def _with_shares(scores: pa.Array, shares: Sequence[Mapping[str, float]]) -> pa.Array:

@@ -38,11 +38,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import ratio
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Floats, Mapped, Reason, Rule
 from gristmill.stages.text.math_chrome import CALCULATOR_PATTERN, ERROR_PATTERN, TERM_PATTERN, known_lines
-from gristmill.stages.text.pages_cut import MAX_SPANS, Span, around_media, cut_spans, verdicts_by, windows_of
+from gristmill.stages.text.pages_cut import MAX_SPANS, Span, around_media, cut_and_judged, cut_spans, windows_of
 
 _OURS = "ours, measured on the manuals, problems and proofs of the demo"
 _OPEN_WEB_MATH = "Paster et al. 2023, OpenWebMath, filtering/filter_dataset.py"
@@ -59,7 +60,6 @@ MIN_FORMULAS = 3
 """Fewer formulas and faults say nothing of a text: one price that looks like a formula would drop it."""
 
 Ints = npt.NDArray[np.int64]
-_Limit = tuple[str, str, float | None, str, str]
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,7 @@ class MathRules:
 
     def transform(self, batch: pa.RecordBatch) -> Mapped:
         """The batch without what is cut; verdicts by the rules."""
-        text, cut, measures = self._apply(batch.column("text"))
-        verdicts = verdicts_by(self.rules(), measures)
-        if text is batch.column("text"):
-            return Mapped(batch, verdicts, cut, measures)
-        index = batch.schema.get_field_index("text")
-        return Mapped(batch.set_column(index, batch.schema.field(index), text), verdicts, cut, measures)
+        return cut_and_judged(batch, self._apply, self.rules())
 
     def _apply(self, text: pa.Array) -> tuple[pa.Array, Mapping[str, Ints], dict[str, Floats]]:
         after, cut, chrome = self._without_lines(text)
@@ -158,7 +153,7 @@ class MathRules:
                 spans += around_media(data, Span(int(windows.rows[window]), start, end, _REASON_OF_KIND[kind]))
         spans = [span for span in spans if span.reason in self.cut]
         after, cut = cut_spans(text, data, offsets, spans, tuple(_CUTS))
-        return after, cut, _ratio(chrome, lines)
+        return after, cut, ratio(chrome, lines)
 
     def _without_open_end(self, text: pa.Array) -> tuple[pa.Array, dict[str, Floats], Mapping[str, Ints]]:
         from gristmill.stages.kernels.math_marks import COUNTS, count_math
@@ -200,19 +195,15 @@ def _measures(text: pa.Array, count: Mapping[str, Floats]) -> dict[str, Floats]:
     whole = count["formulas"] + count["faults"]
     return {
         "chars": count["chars"],
-        "formula_frac": _ratio(count["formula_chars"], count["chars"]),
+        "formula_frac": ratio(count["formula_chars"], count["chars"]),
         "math_marks": marks,
         "math_marks_per_1000_chars": 1000 * marks / np.maximum(count["chars"], 1.0),
-        "broken_frac": np.where(whole >= MIN_FORMULAS, _ratio(count["faults"], whole), np.nan),
-        "error_frac": _ratio(errors, errors + count["formulas"]),
-        "calculator_frac": _ratio(calculators, calculators + written),
+        "broken_frac": np.where(whole >= MIN_FORMULAS, ratio(count["faults"], whole), np.nan),
+        "error_frac": ratio(errors, errors + count["formulas"]),
+        "calculator_frac": ratio(calculators, calculators + written),
     }
 
 
 def _matches(text: pa.Array, pattern: str) -> Floats:
     found = pc.count_substring_regex(text, pattern)
     return pc.fill_null(found, 0).to_numpy(zero_copy_only=False).astype(np.float64)
-
-
-def _ratio(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic]) -> Floats:
-    return part.astype(np.float64) / np.maximum(whole.astype(np.float64), 1.0)

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import pyarrow as pa
 
-from gristmill.stages.kernels.buffers import Bytes, Offsets, text_buffers
+from gristmill.stages.kernels.buffers import Bytes
 from gristmill.stages.kernels.damage import COUNTS, count_damage
 from gristmill.stages.text.characters import in_nfc, with_line_feeds, without_ansi, without_controls, without_invisibles
 from gristmill.stages.text.mojibake import evidence, is_damaged, repaired
@@ -114,32 +113,3 @@ def _end_of_piece(window: bytes) -> int:
             end -= 1
         end -= window[end - 1] >= 0xC0
     return end or len(window)
-
-
-def with_rows(text: pa.Array, anew: Mapping[int, bytearray]) -> pa.Array:
-    """The column (large_string) with some rows replaced; nulls stay."""
-    data, offsets = text_buffers(text)
-    lengths = np.diff(offsets)
-    lengths[list(anew)] = [len(made) for made in anew.values()]
-    body = anew[0] if len(text) == 1 else _joined(data, offsets, anew)
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    made = pa.LargeStringArray.from_buffers(len(text), pa.py_buffer(ends.astype(np.int64)), pa.py_buffer(body))
-    return made if text.null_count == 0 else _with_nulls(made, text)
-
-
-def _joined(data: Bytes, offsets: Offsets, anew: Mapping[int, bytearray]) -> bytearray:
-    body = bytearray()
-    start = 0
-    for row in sorted(anew):
-        body += data[offsets[start] : offsets[row]].data
-        body += anew[row]
-        start = row + 1
-    body += data[offsets[start] : offsets[-1]].data
-    return body
-
-
-def _with_nulls(made: pa.Array, text: pa.Array) -> pa.Array:
-    valid = text.is_valid()
-    packed = np.packbits(valid.to_numpy(zero_copy_only=False), bitorder="little")
-    _, ends, body = made.buffers()
-    return pa.LargeStringArray.from_buffers(len(text), ends, body, pa.py_buffer(packed.tobytes()), text.null_count)

@@ -4,15 +4,16 @@ Spans of a row may touch and overlap; a byte belongs to the first of them in the
 that each character is counted under one reason. Spans begin and end between characters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.stages.columns import with_column
 from gristmill.stages.kernels.buffers import Bytes, Offsets
-from gristmill.stages.protocol import Floats, RowVerdict, Rule, drops_when_above, drops_when_below
+from gristmill.stages.protocol import Floats, Mapped, RowVerdict, Rule, drops_when_above, drops_when_below
 
 WINDOW_BYTES = 4 << 20
 """Bytes that are looked at together, at most, but for a line that is longer: what bounds the memory of marks."""
@@ -153,6 +154,19 @@ def cut_spans(
         source = end
     valid = text.is_valid().buffers()[1] if text.null_count else None
     return pa.LargeStringArray.from_buffers(len(text), pa.py_buffer(ends), pa.py_buffer(body), valid), cut
+
+
+Applied = tuple[pa.Array, Mapping[str, Ints], Mapping[str, Floats]]
+"""A text column after cutting, the characters cut by reason, the measures."""
+
+
+def cut_and_judged(batch: pa.RecordBatch, apply: Callable[[pa.Array], Applied], rules: Sequence[Rule]) -> Mapped:
+    """The batch with the text that `apply` leaves, and verdicts by the rules; the batch itself where nothing is cut."""
+    # Held: every `batch.column` makes a new object, and no two of them are the same one.
+    given = batch.column("text")
+    text, cut, measures = apply(given)
+    after = batch if text is given else with_column(batch, "text", text)
+    return Mapped(after, verdicts_by(rules, measures), cut, measures)
 
 
 def verdicts_by(rules: Sequence[Rule], measures: Mapping[str, Floats]) -> tuple[RowVerdict, ...]:

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import re2
 
 from gristmill.manifests.schema import MEDIUM_CHAR
+from gristmill.stages.columns import char_counts, with_column, with_rows
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.protocol import Floats
 from gristmill.stages.text.pii_places import Edit, Places
@@ -165,27 +165,11 @@ def rewrite_batch(batch: pa.RecordBatch, finders: FinderSet, kinds: Sequence[str
             counts[kind][row] = count
     if not texts:
         return RewrittenBatch(batch, np.zeros(rows, dtype=np.int64), written, counts)
-    changed = _with_texts(text, view, bounds, texts)
-    after = _set(batch, "text", changed)
+    changed = with_rows(text, texts)
+    after = with_column(batch, "text", changed)
     if metas:
         meta = batch.column("meta").to_pylist()
-        after = _set(after, "meta", pa.array([metas.get(row, was) for row, was in enumerate(meta)], pa.large_string()))
-    return RewrittenBatch(after, _chars(text) - _chars(changed) + written, written, counts)
-
-
-def _set(batch: pa.RecordBatch, name: str, column: pa.Array) -> pa.RecordBatch:
-    index = batch.schema.get_field_index(name)
-    return batch.set_column(index, batch.schema.field(index), column)
-
-
-def _with_texts(text: pa.Array, view: memoryview, bounds: list[int], texts: Mapping[int, bytes]) -> pa.Array:
-    parts = [texts[i] if i in texts else view[bounds[i] : bounds[i + 1]] for i in range(len(text))]
-    ends = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum([len(part) for part in parts], out=ends[1:])
-    valid = text.is_valid().buffers()[1] if text.null_count else None
-    body = parts[0] if len(parts) == 1 else b"".join(parts)
-    return pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(body), valid)
-
-
-def _chars(text: pa.Array) -> Ints:
-    return pc.fill_null(pc.utf8_length(text), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        after = with_column(
+            after, "meta", pa.array([metas.get(row, was) for row, was in enumerate(meta)], pa.large_string())
+        )
+    return RewrittenBatch(after, char_counts(text) - char_counts(changed) + written, written, counts)

@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.columns import with_column
 from gristmill.stages.kernels.buffers import text_buffers
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Mapped, Reason, RowVerdict
@@ -90,6 +91,4 @@ class RefinedWebLines:
         if not any(count[reason].any() for reason in CUTS):
             return Mapped(batch, verdicts, measures=measures)
         after = pa.LargeStringArray.from_buffers(len(text), pa.py_buffer(offsets), pa.py_buffer(data))
-        index = batch.schema.get_field_index("text")
-        changed = batch.set_column(index, batch.schema.field(index), after)
-        return Mapped(changed, verdicts, {reason: count[reason] for reason in CUTS}, measures)
+        return Mapped(with_column(batch, "text", after), verdicts, {reason: count[reason] for reason in CUTS}, measures)

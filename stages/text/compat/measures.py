@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gristmill.stages.columns import char_counts, ratio
 from gristmill.stages.kernels.buffers import Bytes, text_buffers
 from gristmill.stages.protocol import Floats
 from gristmill.stages.text.compat.datatrove_chars import TERMINAL_PUNCTUATION
@@ -36,11 +36,11 @@ def compat_quality(text: pa.Array) -> Mapping[str, Floats]:
     return {
         "words": wordlike,
         "mean_word_chars": mean,
-        "hash_frac": np.minimum(_ratio(count["hashes"], words), 1.0),
-        "ellipsis_frac": np.minimum(_ratio(count["ellipses"], words), 1.0),
-        "bullet_line_frac": _ratio(count["bullet_lines"], count["lines"]),
-        "ellipsis_line_frac": _ratio(count["ellipsis_lines"], count["lines"]),
-        "alpha_frac": _ratio(table.count("alpha"), words),
+        "hash_frac": np.minimum(ratio(count["hashes"], words), 1.0),
+        "ellipsis_frac": np.minimum(ratio(count["ellipses"], words), 1.0),
+        "bullet_line_frac": ratio(count["bullet_lines"], count["lines"]),
+        "ellipsis_line_frac": ratio(count["ellipsis_lines"], count["lines"]),
+        "alpha_frac": ratio(table.count("alpha"), words),
         "stop_words": np.bitwise_count(table.counts[:, -1]).astype(np.float64),
     }
 
@@ -54,17 +54,17 @@ def compat_repetition(text: pa.Array, top: Sequence[int], duplicated: Sequence[i
     data, offsets = text_buffers(text)
     counts = count_repeats(data, offsets, split_tables().flags)
     count = {name: counts[:, column].astype(np.float64) for column, name in enumerate(REPEAT_COUNTS)}
-    chars = pc.fill_null(pc.utf8_length(text), 0).to_numpy(zero_copy_only=False).astype(np.float64)
+    chars = char_counts(text).astype(np.float64)
     sums, words = _gram_sums(data, offsets, top, duplicated)
     offer(text, words)
     names = [*(f"top_{n}_gram_frac" for n in top), *(f"dup_{n}_gram_frac" for n in duplicated)]
     return {
         "lines": np.where(chars > 0, count["lines"], 0.0),
-        "dup_para_frac": _ratio(count["dup_paras"], count["paras"]),
-        "dup_para_char_frac": _ratio(count["dup_para_chars"], chars),
-        "dup_line_frac": _ratio(count["dup_lines"], count["lines"]),
-        "dup_line_char_frac": _ratio(count["dup_line_chars"], chars),
-        **{name: np.minimum(_ratio(sums[:, column], chars), 1.0) for column, name in enumerate(names)},
+        "dup_para_frac": ratio(count["dup_paras"], count["paras"]),
+        "dup_para_char_frac": ratio(count["dup_para_chars"], chars),
+        "dup_line_frac": ratio(count["dup_lines"], count["lines"]),
+        "dup_line_char_frac": ratio(count["dup_line_chars"], chars),
+        **{name: np.minimum(ratio(sums[:, column], chars), 1.0) for column, name in enumerate(names)},
     }
 
 
@@ -104,13 +104,13 @@ def compat_fineweb(
 
     counts = count_fineweb(*text_buffers(text), split_tables().flags, _terminal(stop_chars), short_chars)
     count = {name: counts[:, column].astype(np.float64) for column, name in enumerate(FINEWEB_COUNTS)}
-    punct = _ratio(count["terminal_lines"], count["lines"])
+    punct = ratio(count["terminal_lines"], count["lines"])
     return {
         "lines": count["lines"],
         "line_punct_frac": np.where(punct == 0, np.nan, punct) if exclude_zero else punct,
-        "short_line_frac": _ratio(count["short_lines"], count["lines"]),
-        "char_dup_frac": _ratio(count["dup_line_chars"], count["line_chars"]),
-        "new_line_frac": np.minimum(_ratio(count["line_ends"], word_table(text).count("words")), 1.0),
+        "short_line_frac": ratio(count["short_lines"], count["lines"]),
+        "char_dup_frac": ratio(count["dup_line_chars"], count["line_chars"]),
+        "new_line_frac": np.minimum(ratio(count["line_ends"], word_table(text).count("words")), 1.0),
     }
 
 
@@ -120,7 +120,3 @@ def _terminal(stop_chars: str | None) -> Bytes:
     marks[[ord(char) for char in (TERMINAL_PUNCTUATION if stop_chars is None else stop_chars)]] = 1
     marks.flags.writeable = False
     return marks
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return part / np.maximum(whole, 1.0)

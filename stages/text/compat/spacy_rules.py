@@ -29,7 +29,6 @@ _WHERE = "words: compat"
 _ALL_CHARS = "".join(map(chr, (*range(0x34000), *range(0xE0000, 0xE1000))))
 """Beyond these, no character is assigned, or is one that a rule names or Unicode calls a letter, space or mark."""
 _MAY_BEGIN_INFIX = "+-*^.,–—~:<>=/"
-_CONDITIONAL_PREFIX = "+"
 """A prefix unless a digit follows; the loop sees to it, as to "..", "US$" and the like."""
 
 
