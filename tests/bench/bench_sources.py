@@ -7,25 +7,21 @@ long. The kernels are compiled or loaded before, and their time printed apart. W
 """
 
 import io
-import os
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from glob import glob
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import orjson
 import zstandard
 
 from gristmill.pipeline.sources import jsonl
-from gristmill.pipeline.sources.protocol import InputFile, ReadOptions
+from tests.bench.reading import Contest, compare
 
 DEMO = Path(__file__).parents[2] / "demo" / "input" / "knowledge" / "*.jsonl.zst"
-ROUNDS = 9
-TARGET = 0.7
 MADE_BYTES = 48 << 20
 VOCABULARY = 20_000
 LETTERS = "aeiourstlnmdcpbghkvfyw"
@@ -61,35 +57,7 @@ def read_bare(paths: Sequence[str]) -> int:
     return size
 
 
-def read_source(paths: Sequence[str]) -> int:
-    """Rows of the source."""
-    files = (InputFile(path, os.path.basename(path), os.path.getsize(path), "") for path in paths)
-    return sum(read.batch.num_rows for file in files for read in jsonl.read_file(file, ReadOptions("bench")))
-
-
-def cpu_s(work: Callable[[Sequence[str]], int], paths: Sequence[str]) -> float:
-    """CPU seconds of one call."""
-    start = time.process_time()
-    work(paths)
-    return time.process_time() - start
-
-
-def compare(what: str, paths: Sequence[str]) -> dict[str, Any]:
-    """One row of results."""
-    size, rows = read_bare(paths), read_source(paths)
-    rounds = [(cpu_s(read_bare, paths), cpu_s(read_source, paths)) for _ in range(ROUNDS)]
-    bare, own = (median(one) for one in zip(*rounds, strict=True))
-    return {
-        "what": f"reading JSONL.zst, {what}, {size // rows:,} bytes each",
-        "value": size / 1e6 / own,
-        "unit": "MB/s of lines",
-        "peer": "zstandard + orjson",
-        "peer_value": size / 1e6 / bare,
-        "ratio": bare / own,
-        "target": f"at least {TARGET}",
-        "n": ROUNDS,
-        "spread": round((max(r[1] for r in rounds) - min(r[1] for r in rounds)) / own, 3),
-    }
+CONTEST = Contest(jsonl.read_file, read_bare, "zstandard + orjson", "MB/s of lines", rounds=9)
 
 
 def main() -> list[dict[str, Any]]:
@@ -109,10 +77,10 @@ def main() -> list[dict[str, Any]]:
     ]
     real = sorted(glob(str(DEMO)))
     if real:
-        results.append(compare("real records", real))
+        results.append(compare("reading JSONL.zst, real records, {each} bytes each", real, CONTEST))
     with tempfile.TemporaryDirectory() as folder:
         for words in (600, 3000):
             path = Path(folder) / f"{words}.jsonl.zst"
             path.write_bytes(zstandard.ZstdCompressor(write_checksum=True).compress(b"".join(made_lines(words))))
-            results.append(compare("made records", [str(path)]))
+            results.append(compare("reading JSONL.zst, made records, {each} bytes each", [str(path)], CONTEST))
     return results

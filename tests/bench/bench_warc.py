@@ -8,20 +8,16 @@ Input: $GRISTMILL_BENCH_WARC (a pattern), else what `make demo` gathered, and al
 import os
 import random
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from gristmill.pipeline.demo_warc import Page, write_warcs
 from gristmill.pipeline.sources import warc
-from gristmill.pipeline.sources.protocol import InputFile, ReadOptions
+from tests.bench.reading import Contest, compare
 
 DEMO = Path(__file__).parents[2] / "demo" / "input" / "web" / "*.warc.gz"
-ROUNDS = 7
-TARGET = 0.7
 PAGES = 1200
 MAX_WORDS = 3000
 VOCABULARY = 20_000
@@ -53,36 +49,7 @@ def read_bare(paths: Sequence[str]) -> int:
     return size
 
 
-def read_source(paths: Sequence[str]) -> int:
-    """Rows of the source."""
-    files = (InputFile(path, os.path.basename(path), os.path.getsize(path), "") for path in paths)
-    return sum(read.batch.num_rows for file in files for read in warc.read_file(file, ReadOptions("bench")))
-
-
-def cpu_s(work: Callable[[Sequence[str]], int], paths: Sequence[str]) -> float:
-    """CPU seconds of one call."""
-    start = time.process_time()
-    work(paths)
-    return time.process_time() - start
-
-
-def compare(what: str, paths: Sequence[str]) -> dict[str, Any]:
-    """One row of results."""
-    size = read_bare(paths)
-    read_source(paths)
-    rounds = [(cpu_s(read_bare, paths), cpu_s(read_source, paths)) for _ in range(ROUNDS)]
-    bare, own = (median(one) for one in zip(*rounds, strict=True))
-    return {
-        "what": f"reading WARC, {what}",
-        "value": size / 1e6 / own,
-        "unit": "MB/s of payload",
-        "peer": "fastwarc",
-        "peer_value": size / 1e6 / bare,
-        "ratio": bare / own,
-        "target": f"at least {TARGET}",
-        "n": ROUNDS,
-        "spread": round((max(r[1] for r in rounds) - min(r[1] for r in rounds)) / own, 3),
-    }
+CONTEST = Contest(warc.read_file, read_bare, "fastwarc", "MB/s of payload", rounds=7)
 
 
 def main() -> list[dict[str, Any]]:
@@ -94,8 +61,8 @@ def main() -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
     real = sorted(glob(os.environ.get("GRISTMILL_BENCH_WARC") or str(DEMO)))
     if real:
-        results.append(compare("real pages", real))
+        results.append(compare("reading WARC, real pages", real, CONTEST))
     with tempfile.TemporaryDirectory() as folder:
         write_warcs(Path(folder), "made", made_pages(), 1 << 30)
-        results.append(compare("made pages", sorted(glob(f"{folder}/*.warc.gz"))))
+        results.append(compare("reading WARC, made pages", sorted(glob(f"{folder}/*.warc.gz")), CONTEST))
     return results
