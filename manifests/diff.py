@@ -26,7 +26,7 @@ from gristmill.manifests.scan import parts_for, sort_by_id, words_to_id
 
 CHANGES = ("kept_to_dropped", "dropped_to_kept", "moved", "content", "only_a", "only_b")
 STEP_COUNTS = ("records_in", "kept", "dropped", "quarantined", "derived", "rows", "reasons")
-_STEP_ASKED = ("stage", "version", "params", "rules")
+_STEP_ASKED = ("stage", "version", "params", "rules", "alarm")
 _DATASET_ASKED = ("kind", "seed", "sample", "until", "origin")
 
 Ints = npt.NDArray[np.int64]
@@ -106,7 +106,7 @@ def _dataset(a: Place | None, b: Place | None, examples: int) -> DatasetDiff:
 
 
 def _files(manifest: Manifest) -> list[tuple[str, list[str]]]:
-    return [(name, [entry["digest"] for entry in manifest[name]]) for name in FILE_LISTS]
+    return [(name, [entry["digest"] for entry in manifest.get(name, [])]) for name in FILE_LISTS]
 
 
 def _asked(a: Manifest | None, b: Manifest | None) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def _asked(a: Manifest | None, b: Manifest | None) -> list[dict[str, Any]]:
     steps_a, steps_b = ({step["step"]: step for step in m["steps"]} for m in (a, b))
     for step in dict.fromkeys([*steps_a, *steps_b]):
         if step in steps_a and step in steps_b:
-            pairs += [(f"{step}.{n}", steps_a[step][n], steps_b[step][n]) for n in _STEP_ASKED]
+            pairs += [(f"{step}.{n}", steps_a[step].get(n), steps_b[step].get(n)) for n in _STEP_ASKED]
         else:
             pairs.append((step, step in steps_a, step in steps_b))
     different = [p for p in pairs if canonical_json(p[1]) != canonical_json(p[2])]

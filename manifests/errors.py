@@ -6,7 +6,8 @@ be read, 4 verification failed, 5 an alarm stopped the run, 6 an engine or serve
 7 no firm verdict, 130 interrupted.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 EXIT_DONE = 0
 EXIT_BUG = 1
@@ -68,9 +69,14 @@ class VerifyError(GristmillError):
 
 
 class AlarmError(GristmillError):
-    """A declared alarm or expectation stopped the run."""
+    """A declared alarm or expectation stopped the run.
+
+    `alarms` are the limits that were exceeded, as plain data; `report` is the folder that tells more.
+    """
 
     exit_code = EXIT_ALARM
+    alarms: Sequence[Mapping[str, Any]] = ()
+    report: str = ""
 
 
 class EngineLostError(GristmillError):

@@ -7,6 +7,11 @@ rows in columnar files), `url`, `chars` (of the text that the step saw), `conten
 the ordinal of the record in its split (-1-n for the n-th that never became a row), which ties a repeated
 key's later renaming to its entries.
 
+CUTS (role `cuts`): one row for every passage that a corpus-wide step took out of a record that stayed: `id`, `dataset`,
+`step`, `reason`, `start` and `stop` (bytes of the text as the step saw it), `chars`, `keeper` (id of the record in
+which the passage stays; null where none does), `value` (how often it stands in the corpus), `source`, `row`, and
+`text`, the first CUT_CHARS characters of the passage.
+
 MEASURES (role `measures`): `id`, `source`, `step`, `measure`, `value`, `row` as above, and
 `profile`: whose limits applied (a language, mostly), null for a stage without profiles.
 """
@@ -46,6 +51,25 @@ MEASURES = pa.schema(
         ("value", pa.float64()),
         ("row", pa.int64()),
         ("profile", pa.string()),
+    ]
+)
+
+CUT_CHARS = 200
+
+CUTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("dataset", pa.string()),
+        ("step", pa.string()),
+        ("reason", pa.string()),
+        ("start", pa.int64()),
+        ("stop", pa.int64()),
+        ("chars", pa.int64()),
+        ("keeper", pa.string()),
+        ("value", pa.float64()),
+        ("source", pa.string()),
+        ("row", pa.int64()),
+        ("text", pa.large_string()),
     ]
 )
 

@@ -6,17 +6,19 @@ from typing import Any
 
 from gristmill.manifests.canonical import VOLATILE
 from gristmill.manifests.find import places
-from gristmill.manifests.manifest import MANIFEST, RUN, Manifest, read_run
+from gristmill.manifests.manifest import ALARMS, MANIFEST, RUN, Manifest, read_run
 
 STEP_COUNTS = ("records_in", "kept", "dropped", "quarantined", "derived", "rows", "reasons")
 
 
 def list_output(out: Path) -> dict[str, Any]:
-    """`engine`, `recipe`, `sample`, `datasets` and `pending`, the datasets that are not made yet.
+    """`engine`, `recipe`, `sample`, `datasets`, `pending`, the datasets that are not made yet, and `stopped`,
+    those that an alarm stopped when they were last worked on (see `OUT/alarms/<dataset>`).
 
     A dataset has `name`, `path` (relative to `out`), `digest`, `kind`, `records`, `tokens`, `rows`, `sample`, `until`
-    (the step at which it was cut short), `stale` (made by another version of the recipe than `run.json` holds, or
-    from a dataset that was made anew since) and `steps`. `out` may be one dataset's folder, whose path is then `.`.
+    (the step at which it was cut short), `alarms` (what was exceeded, where an alarm cut it short), `stale` (made by
+    another version of the recipe than `run.json` holds, or from a dataset that was made anew since) and `steps`. `out`
+    may be one dataset's folder, whose path is then `.`.
     Raises InputError when it is neither, VerifyError on damage.
     """
     found = places(out)
@@ -28,6 +30,7 @@ def list_output(out: Path) -> dict[str, Any]:
             "sample": alone["sample"],
             "datasets": [_dataset(alone, ".", alone["recipe"]["digest"])],
             "pending": [],
+            "stopped": [],
         }
     run = read_run(out)
     now = {p.name: p.manifest["digest"] for p in found}
@@ -37,6 +40,7 @@ def list_output(out: Path) -> dict[str, Any]:
         "sample": run["sample"],
         "datasets": [_dataset(p.manifest, p.name, run.get("recipe_digest"), now) for p in found],
         "pending": [name for name in run["datasets"] if not (out / name / MANIFEST).exists()],
+        "stopped": [name for name in run["datasets"] if (out / ALARMS / name / MANIFEST).exists()],
     }
 
 
@@ -56,6 +60,7 @@ def _dataset(
         "rows": totals["rows"],
         "sample": manifest["sample"],
         "until": manifest["until"],
+        "alarms": manifest.get("alarms", []),
         "stale": rebuilt or recipe_digest not in (None, manifest["recipe"]["digest"]),
         "steps": [_step(step) for step in manifest["steps"]],
     }

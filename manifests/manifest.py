@@ -8,9 +8,9 @@ but `volatile` (times, host, engine). Fields:
 * `sample` (fraction of a `--sample` run, else null) and `until` (step at which a partial run stopped, else null);
 * `origin` and `inputs` (the frozen listing: rel, bytes, digest) or `upstream` (datasets with their digests);
 * `steps`: in order, each with `step`, `stage`, `version`, `params`, `rules`, `vocabulary` (reasons that are no
-  rule's), the totals of its tally (`records_in + derived = kept + dropped + quarantined`) and `sources`, the tally of
-  each source;
-* `shards`, `media_shards`, `ledger`, `measures`, `samples`, `stats`, `tokenised`: lists of files with `path`
+  rule's), `alarm` where the recipe declares one, the totals of its tally (`records_in + derived = kept + dropped +
+  quarantined`) and `sources`, the tally of each source;
+* `shards`, `media_shards`, `ledger`, `measures`, `cuts`, `samples`, `stats`, `tokenised`: lists of files with `path`
   (relative to the manifest), `role`, `rows`, `bytes`, `digest`; nothing else in the folder counts;
 * `totals` {records, tokens, rows, chars}, `licenses` {licence: records}, `facts` of the kind (rows: context,
   tokenizer, padding), `objects`: keys of the work that it stands on.
@@ -40,7 +40,9 @@ beside no manifest, or beside files that the manifest does not name, knows that 
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII)
 RUN = "run.json"
-FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "samples", "stats", "tokenised")
+ALARMS = "alarms"
+"""The folder of an output with what alarms stopped: a dataset's folder each, cut short, with a manifest."""
+FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "cuts", "samples", "stats", "tokenised")
 
 Manifest = dict[str, Any]
 

@@ -104,6 +104,7 @@ class ManifestModel(_Strict):
     media_shards: list[FileModel]
     ledger: list[FileModel]
     measures: list[FileModel]
+    cuts: list[FileModel] = []
     samples: list[FileModel]
     stats: list[FileModel]
     tokenised: list[FileModel]

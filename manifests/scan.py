@@ -57,7 +57,7 @@ def parts_for(records: int) -> list[Part]:
 
 def named_paths(folder: Path, manifest: Mapping[str, Any], file_list: str) -> list[Path]:
     """The files of one of a manifest's lists. Raises VerifyError on a path that leaves the folder."""
-    for entry in manifest[file_list]:
+    for entry in manifest.get(file_list, []):
         if not is_inside(entry["path"]):
             raise VerifyError(
                 "a path that leaves the folder of its manifest",
@@ -65,7 +65,7 @@ def named_paths(folder: Path, manifest: Mapping[str, Any], file_list: str) -> li
                 entry["path"],
                 "this manifest was tampered with: do not use the dataset",
             )
-    return [folder / entry["path"] for entry in manifest[file_list]]
+    return [folder / entry["path"] for entry in manifest.get(file_list, [])]
 
 
 def read_columns(path: Path, names: Sequence[str]) -> Iterator[pa.RecordBatch]:

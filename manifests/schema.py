@@ -4,6 +4,8 @@
 intermediate shards are Parquet files of it. Text is UTF-8 in `large_string`; U+FFFC stands where a medium
 stands, in order, and `text.count(U+FFFC) == len(media)`. `id` is the lower-case hex of 128 bits.
 `scores` holds what classifiers said of a document, by the name of the score; null where none was asked.
+`dup_cluster` is the smallest content hash of the cluster of duplicates that a kept document belongs to, and `dup_count`
+how many records it stands for, itself included; both null where deduplication found nothing like it.
 Lengths in `*_chars` are Unicode code points, in `*_bytes` UTF-8 bytes.
 """
 
@@ -72,6 +74,8 @@ DOCUMENT = pa.schema(
         ("derivation", DICTIONARY),
         ("meta", pa.large_string()),
         ("scores", pa.map_(pa.string(), pa.float64())),
+        ("dup_cluster", pa.binary(ID_BYTES)),
+        ("dup_count", pa.int64()),
     ]
 )
 

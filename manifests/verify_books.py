@@ -43,12 +43,12 @@ class Dataset:
 
     def sound(self, file_list: str, whole: set[str]) -> list[Named]:
         """The files of one of the manifest's lists that are among `whole`, in order."""
-        paths = {entry["path"] for entry in self.manifest[file_list]}
+        paths = {entry["path"] for entry in self.manifest.get(file_list, [])}
         return [named for named in self.files if named.entry.path in paths and named.shown in whole]
 
     def is_whole(self, whole: set[str]) -> bool:
         """Whether every file that the manifest names is there and among `whole`."""
-        named = sum(len(self.manifest[name]) for name in FILE_LISTS)
+        named = sum(len(self.manifest.get(name, [])) for name in FILE_LISTS)
         return len(self.files) == named and all(one.shown in whole for one in self.files)
 
 

@@ -6,16 +6,17 @@ Everything is committed beside the split's shards: ledger and measures as Parque
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gristmill.manifests.commit import ObjectWriter
-from gristmill.manifests.ledger import LEDGER, MEASURES, rows_to_batch
+from gristmill.manifests.ledger import CUT_CHARS, CUTS, LEDGER, MEASURES, rows_to_batch
 from gristmill.manifests.samples import (
     TEXT_CHARS,
     Reservoir,
@@ -65,6 +66,7 @@ class Account:
         self._ledger: list[dict[str, object]] = []
         self._ledger_shards = ParquetShards(writer, "ledger", LEDGER)
         self._measures_shards = ParquetShards(writer, "measures", MEASURES)
+        self._cuts_shards = ParquetShards(writer, "cuts", CUTS)
         self._reservoir = Reservoir()
 
     def tally(self, step: str, source: str) -> Tally:
@@ -197,6 +199,29 @@ class Account:
             ]
             self._measures_shards.write(pa.RecordBatch.from_arrays(columns, schema=MEASURES))
 
+    def cuts(self, step: str, batch: pa.RecordBatch, columns: Mapping[str, Any], rows: Rows) -> None:
+        """Passages taken out of records that stay: columns `row` (of the batch), `start`, `stop`, `reason`, `keeper`,
+        `value` and `text` (whole)."""
+        at = pa.array(columns["row"])
+        text: pa.LargeStringArray = columns["text"]
+        if not len(at):
+            return
+        given: dict[str, Any] = {
+            "id": batch.column("id").take(at),
+            "source": batch.column("source").take(at),
+            "dataset": [self.spec.dataset] * len(at),
+            "step": [step] * len(at),
+            "chars": pc.utf8_length(text),
+            "text": pc.utf8_slice_codeunits(text, 0, CUT_CHARS),
+            "row": rows.ordinals[columns["row"]],
+            **{name: columns[name] for name in ("start", "stop", "reason", "keeper", "value")},
+        }
+        arrays = [
+            given[f.name] if isinstance(given[f.name], pa.Array) else pa.array(given[f.name], f.type) for f in CUTS
+        ]
+        cast = [a.cast(f.type) for a, f in zip(arrays, CUTS, strict=True)]
+        self._cuts_shards.write(pa.RecordBatch.from_arrays(cast, schema=CUTS))
+
     def kept(self, batch: pa.RecordBatch, ordinals: Ints) -> None:
         """Rows that stayed to the end: candidates for the samples of what is kept."""
         if not batch.num_rows:
@@ -215,6 +240,7 @@ class Account:
         self._flush_ledger()
         self._ledger_shards.close()
         self._measures_shards.close()
+        self._cuts_shards.close()
         samples = self._reservoir.lines()
         if samples:
             file = self._writer.create()

@@ -5,35 +5,17 @@ once the phase before is done; within `work=False` nothing is done, and the firs
 `Unfinished` (this is how `plan` and the steps outside `--only` run).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-from blake3 import blake3
-
-from gristmill.manifests.canonical import DIGEST_PREFIX
-from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
-from gristmill.pipeline.engines.protocol import Engine, ExchangeJob, Notify, run_all
-from gristmill.pipeline.exchange_rows import partitions_for
-from gristmill.pipeline.phases import LoadedStep, Phase
-from gristmill.pipeline.recipe import DatasetSpec, Recipe
-from gristmill.pipeline.sources.protocol import InputFile
+from gristmill.manifests.commit import Receipt
+from gristmill.pipeline.context import Context, ShardRef
+from gristmill.pipeline.corpus_wide import corpus_verdicts
+from gristmill.pipeline.exchange_job import REPEATED_IDS, ShardDrops, drops_by_shard, exchange_shards
+from gristmill.pipeline.phases import Phase
+from gristmill.pipeline.recipe import DatasetSpec
 from gristmill.pipeline.task import Task, make_task
-from gristmill.pipeline.tasks.shard_map import read_drops
-
-SHARD_ADDR_BITS = 32
-
-
-@dataclass(frozen=True)
-class ShardRef:
-    """A committed file: the key of its object, its entry and its full path here."""
-
-    key: str
-    entry: FileEntry
-    path: Path
 
 
 @dataclass
@@ -56,115 +38,7 @@ class Built:
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True)
-class Context:
-    """What building needs: the output's store, an engine, the recipe, how the run was asked for, and the input
-    listings that were frozen so far, by dataset."""
-
-    store: ObjectStore
-    engine: Engine
-    recipe: Recipe
-    notify: Notify
-    measures_all: bool = False
-    sample: float | None = None
-    listings: dict[str, list[InputFile]] = field(default_factory=dict[str, list[InputFile]])
-
-    @property
-    def base_dir(self) -> str:
-        """Where user code of the recipe is found."""
-        return str(self.recipe.base_dir)
-
-    def map(self, tasks: Sequence[Task]) -> list[Receipt]:
-        """Run tasks; receipts in their order."""
-        return run_all(self.engine, tasks, self.notify)
-
-    def refs(self, receipt: Receipt, role: str) -> list[ShardRef]:
-        """The files of one role of an object."""
-        return [ShardRef(receipt.key, f, self.store.path(receipt.key, f)) for f in receipt.role(role)]
-
-
-def exchange_shards(
-    ctx: Context, label: str, step: Mapping[str, Any], shards: Sequence[ShardRef], role: str
-) -> list[Receipt]:
-    """Run an exchange over shards (documents, or `idkeys` files); the receipts of its partitions.
-
-    `step` holds `stage`, `params` (for the worker) and `fingerprint` (for the key).
-    """
-    parts = partitions_for(sum(s.entry.rows for s in shards))
-    exchange = {"stage": step["stage"], "params": step["params"]}
-    described = {"exchange": step["fingerprint"], "format": role, "parts": parts}
-    emits = [
-        make_task(
-            "emit_keys",
-            {**described, "input": shard.entry.digest},
-            {**described, "exchange": exchange, "input": str(shard.path), "base_dir": ctx.base_dir},
-            f"{label} keys {i + 1}/{len(shards)}",
-            shard.entry.bytes,
-        )
-        for i, shard in enumerate(shards)
-    ]
-
-    def reduces(receipts: Sequence[Receipt]) -> list[Task]:
-        return [
-            make_task(
-                "reduce",
-                {**described, "part": p, "spills": [r.digest for r in receipts]},
-                {
-                    "exchange": exchange,
-                    "base_dir": ctx.base_dir,
-                    "spills": [
-                        [str(ctx.store.path(r.key, f)), f.extra["parts"][p], i << SHARD_ADDR_BITS]
-                        for i, r in enumerate(receipts)
-                        for f in r.role("spill")
-                    ],
-                },
-                f"{label} reduce {p + 1}/{parts}",
-            )
-            for p in range(parts)
-        ]
-
-    return ctx.engine.exchange(ExchangeJob(emits, reduces), ctx.notify)
-
-
-@dataclass(frozen=True)
-class ShardDrops:
-    """The verdicts of an exchange that concern one shard: file ranges, the shard's base address, a digest."""
-
-    ranges: list[list[Any]]
-    base: int
-    digest: str
-
-
-def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], shards: int) -> list[ShardDrops]:
-    """Cut the reduced rows (sorted by address in each partition) into the shares of the shards."""
-    bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
-    ranges: list[list[list[Any]]] = [[] for _ in range(shards)]
-    for receipt in reduced:
-        for file in receipt.role("reduced"):
-            path = ctx.store.sound_path(receipt.key, file)
-            with pa.memory_map(str(path)) as source:
-                addr = pa.ipc.open_file(source).read_all().column("addr").to_numpy()
-            bounds = np.searchsorted(addr, bases)
-            for shard in np.flatnonzero(bounds[1:] > bounds[:-1]).tolist():
-                ranges[shard].append([str(path), int(bounds[shard]), int(bounds[shard + 1])])
-    return [
-        ShardDrops(mine, shard << SHARD_ADDR_BITS, _drops_digest(mine, shard << SHARD_ADDR_BITS))
-        for shard, mine in enumerate(ranges)
-    ]
-
-
-def _drops_digest(ranges: list[list[Any]], base: int) -> str:
-    if not ranges:
-        return ""
-    hasher = blake3()
-    for name in ("addr", "keeper", "value", "limit"):
-        for chunk in read_drops(ranges, base).column(name).chunks:
-            hasher.update(memoryview(chunk.buffers()[1])[: len(chunk) * chunk.type.byte_width])
-    return DIGEST_PREFIX + hasher.hexdigest()
-
-
 RENAME_VERSION = 2
-REPEATED_IDS = {"stage": "repeated_ids", "params": {}, "fingerprint": {"stage": "repeated_ids", "version": 1}}
 
 
 def distinct_shards(ctx: Context, built: Built) -> list[ShardRef]:
@@ -193,12 +67,6 @@ def distinct_shards(ctx: Context, built: Built) -> list[ShardRef]:
     ]
     renamed = dict(zip(repeated, (ctx.refs(r, "data") for r in ctx.map(tasks)), strict=True))
     return [ref for i, shard in enumerate(shards) for ref in renamed.get(i, [shard])]
-
-
-def step_for_exchange(step: LoadedStep) -> dict[str, Any]:
-    """What `exchange_shards` needs of a step; its label stays out, since it does not change the verdicts."""
-    fingerprint = step.fingerprint()["stage"]
-    return {"stage": step.name, "params": dict(step.params), "fingerprint": fingerprint}
 
 
 def map_shards(
@@ -236,12 +104,11 @@ def map_shards(
 def _exchange_payload(phase: Phase, drops: ShardDrops | None) -> dict[str, Any] | None:
     if phase.exchange is None or drops is None:
         return None
-    reasons = phase.exchange.stage.reasons()
-    measure = getattr(phase.exchange.stage, "measure_name", "similarity")
     return {
         "step": phase.exchange.label,
-        "reason": reasons[0].reason,
-        "measure": measure,
+        "stage": phase.exchange.name,
+        "params": dict(phase.exchange.params),
+        "measure": getattr(phase.exchange.stage, "measure_name", "similarity"),
         "drops": drops.ranges,
         "base": drops.base,
     }
@@ -251,9 +118,10 @@ def run_phase(ctx: Context, built: Built, phase: Phase) -> None:
     """Run a phase that is not the reading one: exchange and chain over the dataset's present shards."""
     drops: list[ShardDrops] | None = None
     if phase.exchange is not None:
-        label = f"{built.spec.name}.{phase.exchange.label}"
-        reduced = exchange_shards(ctx, label, step_for_exchange(phase.exchange), built.shards, "documents")
-        drops = drops_by_shard(ctx, reduced, len(built.shards))
+        found = corpus_verdicts(ctx, built.spec.name, phase.exchange, built.shards)
+        drops = found.drops
+        if found.facts:
+            built.facts[phase.exchange.label] = found.facts
     receipts = map_shards(ctx, built, phase, built.shards, drops)
     built.receipts.extend(receipts)
     built.last_splits = len(receipts)

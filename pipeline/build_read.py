@@ -7,14 +7,9 @@ from typing import Any
 
 from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import InputError
-from gristmill.pipeline.build import (
-    REPEATED_IDS,
-    Built,
-    Context,
-    ShardDrops,
-    drops_by_shard,
-    exchange_shards,
-)
+from gristmill.pipeline.build import Built
+from gristmill.pipeline.context import Context
+from gristmill.pipeline.exchange_job import REPEATED_IDS, ShardDrops, drops_by_shard, exchange_shards
 from gristmill.pipeline.own_files import INPUTS, own_input
 from gristmill.pipeline.phases import Phase
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin
@@ -26,7 +21,7 @@ from gristmill.pipeline.sources.protocol import InputFile, OptionValue
 from gristmill.pipeline.splits import Split, make_splits
 from gristmill.pipeline.task import Task, make_task
 
-READ_VERSION = 2
+READ_VERSION = 3
 
 
 def list_inputs(ctx: Context, spec: DatasetSpec) -> list[InputFile]:

@@ -13,16 +13,15 @@ from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
 from gristmill.manifests.manifest import Manifest, entries_to_json
 from gristmill.manifests.samples import merge_samples, samples_to_bytes
 from gristmill.manifests.tally import Tally, check_balance
-from gristmill.pipeline.build import Built, Context, ShardRef
+from gristmill.pipeline.build import Built
+from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.publish import (
     Content,
     Publisher,
     account_files,
-    built_steps,
     built_tallies,
-    describe_step,
-    origin_step,
+    describe_steps,
     read_samples,
     step_entries,
     upstream_digests,
@@ -122,8 +121,7 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
     publisher = Publisher(out / built.spec.name)
     tokens = _tokenised(built)
     packing = built.facts["packing"]
-    steps = [origin_step(built), *(describe_step(s) for s in built_steps(built))]
-    entries = step_entries(steps, tallies)
+    entries = step_entries(describe_steps(built), tallies)
     entries[-1]["rows"] = packing["rows"]
     tokenised = [ShardRef(r.key, f, store.path(r.key, f)) for r in tokens for f in r.role("tokenised")]
     content = Content(
@@ -184,7 +182,12 @@ def publish_holdout(
         inputs=[],
         steps=step_entries([{**step, "rules": [], "vocabulary": []}], {"holdout": by_source}),
         shards=publisher.links("data", refs),
-        account={"ledger": [], "measures": [], "samples": entries_to_json([_holdout_samples(publisher, held, store)])},
+        account={
+            "ledger": [],
+            "measures": [],
+            "cuts": [],
+            "samples": entries_to_json([_holdout_samples(publisher, held, store)]),
+        },
         stats=merge_stats([r.facts["heldout"]["stats"] for r in held]),
         totals={"records": sum(r.entry.rows for r in refs)},
         objects=[r.key for r in held],

@@ -1,7 +1,7 @@
 """Which files of an output are a run's own: what it may replace and take away, and never reads as input.
 
-Own are the files right below the output that a run writes, `objects/`, and in the folder of each dataset the names
-that publishing gives. Everything else belongs to somebody else and is left alone: a dataset whose folder
+Own are the files right below the output that a run writes, `objects/`, `alarms/`, and in the folder of each dataset
+the names that publishing gives. Everything else belongs to somebody else and is left alone: a dataset whose folder
 holds other files is refused before anything is done.
 """
 
@@ -14,17 +14,17 @@ from pathlib import Path
 
 from gristmill.manifests.commit import OBJECTS, TMP_PREFIX
 from gristmill.manifests.errors import UsageError
-from gristmill.manifests.manifest import FORMAT, MANIFEST, RUN
+from gristmill.manifests.manifest import ALARMS, FORMAT, MANIFEST, RUN
 from gristmill.pipeline.lock import LOCK
 from gristmill.pipeline.progress import EVENTS
 
 INPUTS = "inputs.json"
 """The cache of input digests."""
 
-ROLE_FOLDERS = {"ledger": "ledger", "measures": "measures", "samples": "samples", "tokenised": "tokenised"}
+ROLE_FOLDERS = {name: name for name in ("ledger", "measures", "cuts", "samples", "tokenised")}
 """Role of a file -> its folder in the dataset's; other roles lie in the dataset's itself."""
 
-_PUBLISHED = re.compile(r"(part|tokens|ledger|measures|samples|stats)(-\d{5,})?\.[0-9a-f]{8}\.[a-z]+", re.ASCII)
+_PUBLISHED = re.compile(r"(part|tokens|ledger|measures|cuts|samples|stats)(-\d{5,})?\.[0-9a-f]{8}\.[a-z]+", re.ASCII)
 _RIGHT_BELOW = (LOCK, EVENTS, RUN)
 _TMP = re.compile(re.escape(TMP_PREFIX) + "[0-9a-f]{32}", re.ASCII)
 
@@ -67,7 +67,7 @@ def own_input(out: Path, datasets: Iterable[str]) -> Callable[[str], bool]:
     An output may lie among the inputs of a pattern like `**`; what the run before left there is no input.
     Raises UsageError on a folder (`/` at the end) that is read as a whole and holds the output.
     """
-    unfinished = {OBJECTS, *datasets}
+    unfinished = {OBJECTS, ALARMS, *datasets}
 
     @cache
     def real_folder(folder: str) -> str:

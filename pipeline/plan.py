@@ -11,11 +11,13 @@ from typing import Any
 
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import ObjectStore
-from gristmill.pipeline.build import Built, Context
+from gristmill.manifests.errors import AlarmError
+from gristmill.pipeline.build import Built
 from gristmill.pipeline.build_read import READ_VERSION, list_inputs
+from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import EngineEvent
-from gristmill.pipeline.publish import describe_step
+from gristmill.pipeline.publish import describe_step, with_alarms
 from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, in_build_order, resolved
 from gristmill.pipeline.run import LoadedRecipe, build_dataset
 from gristmill.pipeline.selection import Share, first_step
@@ -23,7 +25,8 @@ from gristmill.pipeline.selection import Share, first_step
 
 @dataclass
 class DatasetPlan:
-    """`state` is done, partial, new or waiting (for what it is made from); `why` says what is missing.
+    """`state` is done, partial, new, waiting (for what it is made from) or alarm (what is done exceeds one, so that a
+    run stops there); `why` says what is missing or exceeded.
 
     `hash` (32 hex digits) covers everything that decides the dataset: inputs, options, steps with their versions and
     parameters, and those of the datasets that it is made from. Each step has the hash of the dataset up to it.
@@ -70,7 +73,7 @@ def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any]
 def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: dict[str, Built]) -> DatasetPlan:
     plan = _inputs(ctx, spec)
     origin = {"step": first_step(spec), "stage": first_step(spec), "version": 1, "params": {}}
-    plan.steps = [origin, *(describe_step(s) for s in loaded.steps(spec))]
+    plan.steps = with_alarms(spec, [origin, *(describe_step(s) for s in loaded.steps(spec))])
     if isinstance(spec.origin, FromOrigin) and not set(spec.origin.names) <= set(done):
         missing = sorted(set(spec.origin.names) - set(done))
         plan.state, plan.why = "waiting", f"waits for {', '.join(missing)}"
@@ -83,6 +86,8 @@ def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: d
         plan.to_do = gap.missing
         plan.state = "partial" if engine.found else "new"
         plan.why = f"{gap.missing} of {gap.tasks} tasks at {gap.label.rpartition(' ')[0]}, then what follows"
+    except AlarmError as stop:
+        plan.state, plan.why = "alarm", stop.what
     plan.reused = engine.found
     return plan
 

@@ -50,6 +50,8 @@ class Progress:
             self._show(event, of)
 
     def _show(self, event: EngineEvent, of: str) -> None:
+        if event.what == "alarm":
+            return  # the command says it last of all
         if event.what in ("retry", "lost"):
             self._print(f"{event.label}: {event.what} ({event.facts.get('how', '')})")
         total = int(of.partition("/")[2] or 0)

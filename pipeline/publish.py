@@ -47,10 +47,11 @@ from gristmill.manifests.tally import (
     tally_to_json,
     total_of,
 )
-from gristmill.pipeline.build import Built, ShardRef
+from gristmill.pipeline.build import Built
+from gristmill.pipeline.context import ShardRef
 from gristmill.pipeline.own_files import ROLE_FOLDERS, stray_files
 from gristmill.pipeline.phases import LoadedStep
-from gristmill.pipeline.recipe import FromOrigin, ReadOrigin
+from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin
 from gristmill.pipeline.row_pass import merge_stats
 from gristmill.stages import catalogue
 
@@ -127,6 +128,18 @@ def describe_step(step: LoadedStep) -> dict[str, Any]:
         "rules": rules,
         "vocabulary": vocabulary,
     }
+
+
+def describe_steps(built: Built) -> list[dict[str, Any]]:
+    """The origin and the steps behind it as data, with the alarms that the recipe declares."""
+    steps = [origin_step(built), *(describe_step(s) for s in built_steps(built))]
+    return with_alarms(built.spec, steps)
+
+
+def with_alarms(spec: DatasetSpec, steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Descriptions of steps with their alarm, where they have one."""
+    alarms = spec.alarms()
+    return [{**s, "alarm": alarms[s["step"]].plain()} if s["step"] in alarms else {**s} for s in steps]
 
 
 def vars_of(value: Any) -> dict[str, Any]:
@@ -238,12 +251,11 @@ def publish(out: Path, built: Built, shared: Mapping[str, Any], engine: str, sto
     tallies = built_tallies(built)
     check_balance(tallies, built.spec.name)
     publisher = Publisher(out / built.spec.name)
-    steps = [origin_step(built), *(describe_step(s) for s in built_steps(built))]
     content = Content(
         name=built.spec.name,
         kind="documents",
         inputs=built.inputs,
-        steps=step_entries(steps, tallies),
+        steps=step_entries(describe_steps(built), tallies),
         shards=publisher.links("data", built.shards),
         account=account_files(publisher, built.receipts, store),
         stats=merge_stats([r.facts["stats"] for r in last_receipts(built)]),
@@ -295,7 +307,7 @@ def read_samples(receipts: Sequence[Receipt], store: ObjectStore) -> list[list[S
 def account_files(publisher: Publisher, receipts: Sequence[Receipt], store: ObjectStore) -> dict[str, Any]:
     """Ledger, measures and merged samples of a dataset, as manifest fields."""
     fields: dict[str, Any] = {}
-    for role in ("ledger", "measures"):
+    for role in ("ledger", "measures", "cuts"):
         refs = [ShardRef(r.key, f, store.path(r.key, f)) for r in receipts for f in r.role(role)]
         fields[role] = entries_to_json(publisher.links(role, refs))
     samples = merge_samples(read_samples(receipts, store))

@@ -18,6 +18,7 @@ from typing import Any
 from blake3 import blake3
 
 from gristmill.manifests.errors import RecipeError
+from gristmill.pipeline.recipe_alarm import ALARM, Alarm, alarm_problems, take_alarm
 from gristmill.pipeline.recipe_origin import (
     FromOrigin,
     Origin,
@@ -38,7 +39,7 @@ PACKAGED = Path(__file__).parent / "recipes"
 class StepSpec:
     """One step: `name` is the stage, `label` unique in the dataset, `where` `FILE:LINE` (or `--set KEY`).
 
-    `param_where` says the same for each parameter.
+    `param_where` says the same for each parameter. `alarm` is no parameter of the stage.
     """
 
     name: str
@@ -47,6 +48,7 @@ class StepSpec:
     where: str
     line: int
     param_where: Mapping[str, str]
+    alarm: Alarm | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,12 @@ class DatasetSpec:
     license: str | None
     steps: tuple[StepSpec, ...]
     where: str
+
+    def alarms(self) -> dict[str, Alarm]:
+        """The alarms by the label of their step; that of what is read stands at `read`."""
+        origin = {"read": self.origin.alarm} if isinstance(self.origin, ReadOrigin) else {}
+        declared = {**origin, **{step.label: step.alarm for step in self.steps}}
+        return {label: alarm for label, alarm in declared.items() if alarm is not None}
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
 def build_recipe(root: Node, path: Path, base_dir: Path) -> Recipe:
     """A recipe from its node tree. Raises RecipeError."""
     shape = parse_shape(root)
-    refuse(origin_problems(shape, root))
+    refuse([*origin_problems(shape, root), *alarm_problems(shape, root)])
     datasets = tuple(_dataset(name, dataset, root) for name, dataset in shape.datasets.items())
     holdout = Holdout(shape.holdout.frac, shape.holdout.seed) if shape.holdout else None
     recipe = Recipe(shape.name, shape.seed, shape.tokenizer, holdout, datasets, path, base_dir, "")
@@ -135,9 +143,10 @@ def _dataset(name: str, shape: DatasetShape, root: Node) -> DatasetSpec:
     for index, (stage, label) in enumerate(zip(stages, label_steps(stages), strict=True)):
         path = ("datasets", name, "steps", index)
         place = place_of(root, path)
-        params = shape.steps[index][stage] or {}
+        alarm_where = str(place_of(root, (*path, stage, ALARM)))
+        params, alarm = take_alarm(shape.steps[index][stage] or {}, alarm_where)
         param_where = {key: str(place_of(root, (*path, stage, key))) for key in params}
-        steps.append(StepSpec(stage, label, params, str(place), place.line, param_where))
+        steps.append(StepSpec(stage, label, params, str(place), place.line, param_where, alarm))
     origin = parse_origin(name, shape, root)
     where = str(place_of(root, ("datasets", name)))
     return DatasetSpec(name, origin, shape.domain, shape.license, tuple(steps), where)
@@ -174,10 +183,12 @@ def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None) -> 
     steps: list[dict[str, Any]] = []
     for index, step in enumerate(dataset.steps):
         params = _stage_params(stages[index], step.params) if stages else step.params
-        steps.append({step.name: {key: params[key] for key in sorted(params)}})
+        alarm = {ALARM: step.alarm.plain()} if step.alarm else {}
+        steps.append({step.name: {key: params[key] for key in sorted(params)} | alarm})
     match dataset.origin:
-        case ReadOrigin(source, patterns, key, options, _, optional):
+        case ReadOrigin(source, patterns, key, options, _, optional, alarm):
             own = {source: list(patterns), "key": key, "optional": optional}
+            own |= {ALARM: alarm.plain()} if alarm else {}
             read = {**own, **{name: options[name] for name in sorted(options)}}
             return {"read": read, "domain": dataset.domain, "license": dataset.license, "steps": steps}
         case FromOrigin(names):

@@ -3,19 +3,19 @@
 KEY is a dotted path (`seed`, `datasets.web.read.warc`, `datasets.web.steps.c4.min_words`); a step goes by its
 label or its number from 0, and what follows names a parameter. VALUE is YAML. The tree is
 changed before it is checked, so a value from here is judged like one from the file, with `--set KEY` as
-its place. Every part of a path but the last must exist.
+its place. Every part of a path but the last must exist; `holdout` and `alarm` are made.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gristmill.manifests.errors import RecipeError
+from gristmill.pipeline.recipe_alarm import ALARM
 from gristmill.pipeline.recipe_shape import label_steps
 from gristmill.pipeline.recipe_yaml import Node, Place, parse_value
 from gristmill.pipeline.suggest import did_you_mean
 
 _STEPS_PATH_LENGTH = 3  # datasets, NAME, steps
-_MADE_WHEN_ABSENT = ("holdout",)
 
 
 def apply_overrides(root: Node, overrides: Sequence[str]) -> Node:
@@ -41,12 +41,19 @@ def _put(node: Node, above: tuple[str, ...], path: Sequence[str], new: Node) -> 
         raise _no_such(new.place, above, head, ())
     below = fields.get(head)
     if below is None and rest:
-        if (*above, head) != _MADE_WHEN_ABSENT:
+        if not _is_made_when_absent(above, head):
             raise _no_such(new.place, above, head, fields)
         below = Node(new.place, None)
     child = new if below is None else _put(below, (*above, head), rest, new)
     places = {head: new.place, **node.key_places} if rest else {**node.key_places, head: new.place}
     return replace(node, value={**fields, head: child}, key_places=places)
+
+
+def _is_made_when_absent(above: tuple[str, ...], head: str) -> bool:
+    if head == ALARM:
+        # A dataset may bear that name: alarms stand below a step or a `read`.
+        return (len(above) == 2 and above[0] == "steps") or (above[:1] == ("datasets",) and above[2:] == ("read",))
+    return (*above, head) == ("holdout",)
 
 
 def _put_in_list(node: Node, above: tuple[str, ...], path: Sequence[str], new: Node) -> Node:
@@ -77,10 +84,10 @@ def _put_in_step(step: Node, path: Sequence[str], new: Node) -> Node:
         return new
     stage = _stage_of(step)
     fields = step.value if isinstance(step.value, dict) else {stage: Node(step.place, None)}
-    params = _put(fields.get(stage, Node(step.place, None)), (stage,), path, new)
+    params = _put(fields.get(stage, Node(step.place, None)), ("steps", stage), path, new)
     return Node(step.place, {**fields, stage: params}, {stage: step.place, **step.key_places})
 
 
 def _no_such(place: Place, above: Sequence[str], head: str, known: Iterable[str]) -> RecipeError:
-    inside = f"in {'.'.join(above)}" if above else "at the top"
+    inside = f"in {'.'.join(above).removeprefix('steps.')}" if above else "at the top"
     return RecipeError(f"nothing of this name {inside}", str(place), head, did_you_mean(head, known))

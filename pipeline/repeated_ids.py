@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gristmill.manifests.schema import id_bytes
 from gristmill.pipeline.exchange_rows import fixed_bytes
-from gristmill.stages.protocol import REDUCED, Reason, emitted_schema
+from gristmill.stages.protocol import Reason, emitted_schema, verdicts
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,6 @@ class RepeatedIds:
 
 def _repeats(batch: pa.RecordBatch, same: npt.NDArray[np.bool_], ordinal: npt.NDArray[np.int64]) -> pa.RecordBatch:
     chosen = np.flatnonzero(same)
-    at = pa.array(chosen)
-    columns = [
-        batch.column("addr").take(at),
-        batch.column("key").take(at),
-        pa.array(ordinal[chosen].astype(np.float64)),
-        pa.array(np.zeros(len(chosen))),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=REDUCED)
+    keys = fixed_bytes(batch.column("key"))[chosen]
+    addr = batch.column("addr").to_numpy()[chosen]
+    return verdicts(addr, {"keeper": keys, "value": ordinal[chosen], "limit": 0.0})

@@ -16,8 +16,10 @@ from gristmill.manifests.commit import ObjectStore, sweep_leftovers
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.manifests.manifest import Manifest, write_run
 from gristmill.manifests.vocabulary import find_vocabulary
-from gristmill.pipeline.build import Built, Context, distinct_shards, run_phase
+from gristmill.pipeline.alarms import StoppedError, clear_report, events, judge, refuse_foreign_reports, reported
+from gristmill.pipeline.build import Built, distinct_shards, run_phase
 from gristmill.pipeline.build_read import list_inputs, read_phase
+from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import Engine, Notify
 from gristmill.pipeline.lock import driver_lock
@@ -53,11 +55,12 @@ class RunOptions:
 
 @dataclass
 class LoadedRecipe:
-    """A recipe with its stages and the options of its sources."""
+    """A recipe with its stages and the options of its sources. `judges` says whether its alarms count."""
 
     recipe: Recipe
     stages: Mapping[str, Sequence[Any]]
     options: Mapping[str, Mapping[str, OptionValue]]
+    judges: bool = True
 
     def steps(self, spec: DatasetSpec) -> list[LoadedStep]:
         """The steps of a dataset with their stages."""
@@ -102,7 +105,7 @@ def makes_rows(loaded: LoadedRecipe, spec: DatasetSpec) -> bool:
 def build_dataset(
     ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: Mapping[str, Built], share: Share
 ) -> Built:
-    """Do, or find, all work of one dataset."""
+    """Do, or find, all work of one dataset. Raises StoppedError behind a phase that exceeds an alarm."""
     steps = cut_steps(loaded.steps(spec), share.until)
     built = Built(spec, compile_phases(steps))
     if isinstance(spec.origin, FromOrigin):
@@ -113,6 +116,7 @@ def build_dataset(
         built.shards = distinct_shards(ctx, built)
     for index, phase in enumerate(built.phases):
         here = replace(ctx, engine=FindingEngine(ctx.store)) if index < required else ctx
+        receipts_before = len(built.receipts)
         if index == 0 and isinstance(spec.origin, ReadOrigin):
             read_phase(here, built, phase, loaded.options[spec.name])
         elif phase.plan is not None:
@@ -121,6 +125,8 @@ def build_dataset(
             emit_phase(here, built, phase.plan)
         elif phase.labels():
             run_phase(here, built, phase)
+        if loaded.judges:
+            judge(built, index + 1, receipts_before)
     return built
 
 
@@ -162,6 +168,7 @@ class Run:
             plan = self.plan
             worked = [n for n in plan if plan[n].mode == "work"]
             refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
+            refuse_foreign_reports(self.out, recipe, worked)
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
             prepare_stages(self.loaded, plan)
             for spec in recipe.datasets:
@@ -186,9 +193,14 @@ class Run:
                 value=f"{gap.label} ({gap.missing} of {gap.tasks} tasks missing)",
                 remedy="run without the option first, or with --until",
             ) from None
+        except StoppedError as stop:
+            for event in events(stop):
+                self.ctx.notify(event)
+            raise reported(stop, self.out, self._shared_fields(None), self.engine.name, self.store) from None
         self.done[spec.name] = built
         if share.mode == "work":
             self.manifests[spec.name] = self._publish(built, share.until)
+            clear_report(self.out, spec.name)
 
     def _publish(self, built: Built, until: str | None) -> Manifest:
         if not self.manifests:

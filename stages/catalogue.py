@@ -21,7 +21,7 @@ from blake3 import blake3
 
 from gristmill.manifests.errors import InputError, UsageError
 from gristmill.stages.doc_filter import DocFilter
-from gristmill.stages.protocol import Exchange, Filter, Mapper, Stage
+from gristmill.stages.protocol import Census, Exchange, Filter, Mapper, Rounds, Similar, Stage
 from gristmill.stages.user_code import file_digest_of, load_object
 
 ENTRY_POINT_GROUP = "gristmill.stages"
@@ -61,7 +61,7 @@ def load(name: str, params: Mapping[str, object], base_dir: Path) -> Stage:
         remedy = "a stage is made by @doc_filter, or is a frozen dataclass with name and version"
         raise UsageError("not a stage", where=f"stage {name}", value=type(made).__name__, remedy=remedy)
     stage = made(**_checked(name, made, params, base_dir))
-    if not isinstance(stage, Filter | Mapper | Exchange) and not hasattr(stage, "version"):
+    if not hasattr(stage, "version"):
         remedy = "give it the methods of a shape in gristmill.stages.protocol"
         raise UsageError("not a stage", where=f"stage {name}", value=made.__name__, remedy=remedy)
     return cast(Stage, stage)
@@ -101,7 +101,7 @@ def describe(name: str, base_dir: Path = Path()) -> dict[str, Any]:
 
 def kind_of(stage: object) -> str:
     """filter, mapper, exchange or plan; what has rules is a filter, however it is run."""
-    if isinstance(stage, Exchange):
+    if isinstance(stage, Exchange | Rounds | Similar | Census):
         return "exchange"
     if isinstance(stage, Filter):
         return "filter"

@@ -5,7 +5,8 @@ A stage is a frozen dataclass of parameters with pure methods. `name` (the word 
 
 * row-local: `Filter` (measure, then rules decide) or `Mapper` (changes rows, may drop or quarantine some);
   both see RecordBatches of any length, including 0 rows, and never look beyond the batch;
-* exchange: `Exchange` emits fixed-width rows (key, order, addr) and reduces them sorted by (key, order);
+* exchange: `Exchange` emits fixed-width rows (key, order, addr) and reduces them sorted by (key, order), `Rounds` does
+  so several times, `Similar` verifies candidates, `Census` decides in one process; all of them give VERDICTS;
 * plan: one process turns fixed-width rows of whole datasets into a task table (`PlanStage`).
 
 Batches hold the columns of `manifests.schema.DOCUMENT`, perhaps more to the right of them.
@@ -125,16 +126,56 @@ RowStage = Filter | Mapper
 EMITTED_ADDR = "addr"
 
 
-def emitted_schema(key_bytes: int, order_bytes: int) -> pa.Schema:
-    """Schema of what an exchange emits: big-endian `key` and `order`, and the row's `addr`."""
-    return pa.schema([("key", pa.binary(key_bytes)), ("order", pa.binary(order_bytes)), (EMITTED_ADDR, pa.uint64())])
+def emitted_schema(key_bytes: int, order_bytes: int, value_bytes: int = 0) -> pa.Schema:
+    """Schema of what an exchange emits: big-endian `key` and `order`, the row's `addr`, and a `value` if it has one."""
+    fields = [("key", pa.binary(key_bytes)), ("order", pa.binary(order_bytes)), (EMITTED_ADDR, pa.uint64())]
+    return pa.schema([*fields, ("value", pa.binary(value_bytes))] if value_bytes else fields)
 
 
-REDUCED = pa.schema(
-    [(EMITTED_ADDR, pa.uint64()), ("keeper", pa.binary(16)), ("value", pa.float64()), ("limit", pa.float64())]
+DROP, CUT, MARK, FOUND = range(4)
+"""Kinds of verdicts. DROP: the record goes; `keeper` is the id of the kept one, `value` the similarity, `limit` its
+threshold. CUT: the bytes [start, stop) of its text go; `keeper` is the id of the record that keeps them (zeros: none),
+`value` how often they stand in the corpus. MARK: the record stays and stands for `value` records of the cluster
+`keeper` (a content hash). FOUND: something about the record that the next round of the stage wants, at `start`."""
+
+VERDICTS = pa.schema(
+    [
+        (EMITTED_ADDR, pa.uint64()),
+        ("kind", pa.uint8()),
+        ("reason", pa.uint8()),
+        ("keeper", pa.binary(16)),
+        ("value", pa.float64()),
+        ("limit", pa.float64()),
+        ("start", pa.int64()),
+        ("stop", pa.int64()),
+        ("note", pa.uint64()),
+    ]
 )
-"""What a dedup exchange reduces to: the address of each row that goes, the id (128 bits) of the kept row,
-and the measured similarity with its limit."""
+"""What an exchange reduces to: what is to happen to the record at `addr`. `reason` indexes the stage's `reasons()`;
+`note` is the stage's own: where it has `explain(note)`, that text is the ledger's `detail`."""
+
+_DEFAULTS: Mapping[str, float] = {"kind": DROP, "reason": 0, "start": 0, "stop": 0, "note": 0}
+
+
+def verdicts(addr: npt.NDArray[np.uint64], columns: Mapping[str, Any]) -> pa.RecordBatch:
+    """Rows of VERDICTS from some columns (arrays of n, or one value for all); absent ones are 0, a value or limit 1.
+
+    `keeper` is (n, 16) bytes.
+    """
+    rows = len(addr)
+    arrays: list[pa.Array] = []
+    for field_ in VERDICTS:
+        given = columns.get(field_.name, addr if field_.name == EMITTED_ADDR else _DEFAULTS.get(field_.name, 1.0))
+        if field_.name == "keeper":
+            raw = np.ascontiguousarray(columns["keeper"]) if "keeper" in columns else np.zeros((rows, 16), np.uint8)
+            arrays.append(pa.FixedSizeBinaryArray.from_buffers(field_.type, rows, [None, pa.py_buffer(raw)]))
+        else:
+            arrays.append(pa.array(np.broadcast_to(np.asarray(given), (rows,)).astype(field_.type.to_pandas_dtype())))
+    return pa.RecordBatch.from_arrays(arrays, schema=VERDICTS)
+
+
+EMPTIED = Reason("emptied", "drop", "nothing but white space was left when all cuts were made")
+"""The last reason of every stage that cuts."""
 
 
 @runtime_checkable
@@ -142,29 +183,117 @@ class Exchange(Protocol):
     """Grouping over whole datasets: `emit` fixed-width rows, `reduce` a run-length scan of the sorted rows.
 
     `reads` are the columns that `emit` needs. `addr` is `(shard << 32) | row` inside the frozen plan and
-    never leaves it. A key never spans calls of `reduce` and may span batches within one.
+    never leaves it. A key never spans calls of `reduce` and may span batches within one. An exchange that emits a
+    `value` with each row says so in a class variable `value_bytes`; one that reduces to other rows than VERDICTS names
+    their schema in `reduced` (it must have `addr`).
     """
 
     name: ClassVar[str]
     version: ClassVar[int]
     reads: ClassVar[tuple[str, ...]]
-    key_bytes: ClassVar[int]
-    order_bytes: ClassVar[int]
+
+    @property
+    def key_bytes(self) -> int:
+        """Width of the key."""
+        ...
+
+    @property
+    def order_bytes(self) -> int:
+        """Width of the order."""
+        ...
 
     def reasons(self) -> tuple[Reason, ...]:
-        """The reason that each reduced row is dropped for (exactly one for now)."""
+        """What records are dropped, and text is cut, for; `VERDICTS.reason` indexes it."""
         ...
 
     def emit(self, batch: pa.RecordBatch, addr: npt.NDArray[np.uint64]) -> pa.RecordBatch:
-        """Rows of `emitted_schema(key_bytes, order_bytes)` for the rows of the batch."""
+        """Rows of the emitted schema: none, one or many for each row of the batch."""
         ...
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows of REDUCED from batches sorted by (key, order)."""
+        """Rows of VERDICTS from batches sorted by (key, order, addr)."""
         ...
 
 
-Stage = Filter | Mapper | Exchange
+@runtime_checkable
+class Following(Protocol):
+    """What an exchange has that follows another one of its stage: what that one found goes into its `emit`."""
+
+    def emit_found(self, batch: pa.RecordBatch, addr: npt.NDArray[np.uint64], found: pa.Table) -> pa.RecordBatch:
+        """As `emit`; `found` are the rows that the round before reduced to for these rows, sorted by `addr`."""
+        ...
+
+
+@runtime_checkable
+class Rounds(Protocol):
+    """A stage of several exchanges, one after the other; the verdicts of the last one are the stage's."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """As those of an exchange."""
+        ...
+
+    def rounds(self) -> tuple[Exchange, ...]:
+        """The exchanges; each but the first is also Following."""
+        ...
+
+
+@runtime_checkable
+class Census(Protocol):
+    """A stage that decides in one process, from fixed-width rows of whole datasets that it counts shard by shard.
+
+    `counts` is the schema of these rows; it has `addr`.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    reads: ClassVar[tuple[str, ...]]
+    counts: ClassVar[pa.Schema]
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """As those of an exchange."""
+        ...
+
+    def count(self, batch: pa.RecordBatch, addr: npt.NDArray[np.uint64]) -> pa.RecordBatch:
+        """Rows of `counts` for the rows of the batch."""
+        ...
+
+    def decide(self, counted: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows of VERDICTS from those of all shards, in any order of shards."""
+        ...
+
+
+@runtime_checkable
+class Similar(Protocol):
+    """A stage that finds similar records by candidates, verifies each and keeps an independent set of them.
+
+    The pipeline runs it (`pipeline/similar/`); the stage says how texts become keys and sets. `copies` finds equal
+    contents, `keys` the candidates; `sets` gives what similarity is measured on.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    reads: ClassVar[tuple[str, ...]]
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """As those of an exchange."""
+        ...
+
+    def copies(self) -> Exchange:
+        """The exchange whose verdicts name the copies; `note` is the address of the kept one."""
+        ...
+
+    def keys(self) -> Exchange:
+        """The exchange whose groups are candidates: equal keys, best rank first in `order`."""
+        ...
+
+
+Corpus = Exchange | Rounds | Census | Similar
+"""Stages that look at whole datasets."""
+
+Stage = Filter | Mapper | Corpus
 
 
 def drops_when_above(value: Floats, limit: Floats | float) -> npt.NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE
+from gristmill.manifests.manifest import ALARMS
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
 
 HELP = """list the datasets of a run with the books of each step
@@ -39,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
     print_table(headers, [_summary(dataset) for dataset in listing["datasets"]])
     if listing["pending"]:
         print_line(f"not made yet: {', '.join(listing['pending'])}")
+    for name in listing["stopped"]:
+        print_line(f"stopped by an alarm: {name}; see: gristmill ls {args.dir / ALARMS / name}")
     print_line()
     books = [row for dataset in listing["datasets"] for row in _books(dataset)]
     headers = ("dataset", "step", "read", "kept", "dropped", "quarantined", "derived", "reasons")
@@ -59,6 +62,8 @@ def state_of(dataset: Mapping[str, Any]) -> str:
         states.append(f"SAMPLE of {dataset['sample']:g}")
     if dataset["until"] is not None:
         states.append(f"only until {dataset['until']}")
+    if dataset["alarms"]:
+        states.append("STOPPED BY AN ALARM")
     if dataset["stale"]:
         states.append("by another version of the recipe")
     return "; ".join(states) or "complete"

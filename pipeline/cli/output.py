@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.errors import GristmillError
+from gristmill.manifests.errors import AlarmError, GristmillError
 
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -81,8 +81,8 @@ def emit_json(value: object) -> None:
 
 
 def error_json(error: GristmillError) -> dict[str, Any]:
-    """The object that a failed command prints with `--json`."""
-    fields = {
+    """The object that a failed command prints with `--json`; that of an alarm has `alarms` and `report`, too."""
+    fields: dict[str, Any] = {
         "kind": type(error).__name__,
         "what": error.what,
         "where": error.where,
@@ -91,6 +91,8 @@ def error_json(error: GristmillError) -> dict[str, Any]:
         "message": str(error),
         "exit_code": error.exit_code,
     }
+    if isinstance(error, AlarmError):
+        fields |= {"alarms": list(error.alarms), "report": error.report or None}
     return {"error": fields}
 
 

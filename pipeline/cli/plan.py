@@ -1,6 +1,7 @@
 """`gristmill plan`: show steps and inputs of a recipe, and what a run would reuse."""
 
 import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from gristmill.manifests.errors import EXIT_DONE
 HELP = """show steps and inputs of a recipe, and what a run would reuse
 
 Nothing is done and nothing written but a cache of input digests beside --out. Behind the first gap of
-a dataset the rest is not known yet and is not guessed.
+a dataset the rest is not known yet and is not guessed. The state `alarm` says that what is done would stop a run.
 
 for instance:
   gristmill plan recipe.yaml
@@ -76,3 +77,15 @@ def _show(plan: dict[str, Any]) -> None:
             )
         )
     print_table(("dataset", "origin", "files", "MB", "steps", "hash", "found", "to do", "state"), rows)
+    for line in _alarms(plan["datasets"]):
+        print_line(line)
+
+
+def _alarms(datasets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each alarm: a run stops when a source of that size loses more."""
+    for dataset in datasets:
+        for step in dataset["steps"]:
+            alarm = step.get("alarm")
+            if alarm:
+                limits = ", ".join(f"{k} {v:g}" for k, v in alarm.items() if k != "min_records" and v is not None)
+                yield f"alarm: {dataset['name']}.{step['step']}: {limits}, from {alarm['min_records']} records a source"

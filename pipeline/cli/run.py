@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.errors import EXIT_DONE, UsageError
+from gristmill.manifests.errors import EXIT_DONE, AlarmError, UsageError
 
 QUARANTINED_FRAC_SHOWN = 0.2
 
@@ -18,6 +18,11 @@ HELP = """make the datasets of a recipe
 Each dataset is published under --out when it is done; work that is already there is found, not
 done again, so the same command resumes a run that was interrupted in any way. Results do not depend on
 --workers or --engine.
+
+A step may declare an alarm, `- c4: {alarm: {max_drop_frac: 0.3}}`: where it drops and quarantines more than that of the
+records of any source (of 100 records or more; `min_records` sets another number), or cuts more than `max_cut_frac` of
+its characters, the run stops with exit code 5. What was done stays, what went can be looked at under
+OUT/alarms/DATASET, and when the alarm is raised the same command goes on.
 
 A profile is a table of profiles.toml, which is looked for in the working directory, then in ~/.config/gristmill
 ($GRISTMILL_PROFILES names another): `workers`, `engine`, `master`, and `scratch`, the folder for temporary
@@ -28,6 +33,10 @@ for instance:
   gristmill run recipe.yaml --out try --sample 0.01          one record in a hundred, by content
   gristmill run recipe.yaml --out out --until web.language   stop behind a step and look
   gristmill run recipe.yaml --out out --set datasets.web.steps.gopher_quality.min_doc_words=20
+  gristmill run recipe.yaml --out out --set datasets.web.steps.c4.alarm.max_drop_frac=0.3
+
+exit codes: 0 all datasets are made, 2 wrong recipe or usage, 3 an input cannot be read, 5 an alarm stopped the run,
+6 a worker or the disk was lost (run again to resume), 130 interrupted
 """
 
 
@@ -113,6 +122,8 @@ def engine_name(asked: str | None, of_profile: str | None) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Make the datasets; exit 0 when all are published."""
+    from gristmill.pipeline.alarms import told_of
+    from gristmill.pipeline.cli.output import say
     from gristmill.pipeline.engines.local import LocalEngine
     from gristmill.pipeline.profile import load_profile
     from gristmill.pipeline.progress import progress
@@ -138,6 +149,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         with progress(out, args.quiet) as notify:
             manifests = Run(loaded, out, engine, options, notify).execute()
+    except AlarmError as stop:
+        for line in told_of(stop)[1:]:
+            say(f"alarm: {line}")
+        raise
     finally:
         engine.close()
     _report(args, manifests, time.monotonic() - started_s)
@@ -168,8 +183,10 @@ def _counts(manifest: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """A line for each dataset that read nothing, and for each step and source that quarantined much of it, or let
-    nothing through."""
+    """A line for each dataset that read nothing, and for each step and source that quarantined much of it, let
+    nothing through, or was over its alarm with too few records to stop the run."""
+    from gristmill.pipeline.alarms import spared_lines
+
     lines: list[str] = []
     for name, manifest in manifests.items():
         if manifest["steps"][0]["step"] == "read" and not manifest["inputs"]:
@@ -186,4 +203,5 @@ def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
                     f"WARNING: {name}.{step['step']} {what} of {records} records of {source}, most for {reason}; "
                     f"see: gristmill show OUT {name} --step {step['step']}"
                 )
+        lines.extend(spared_lines(name, manifest))
     return lines

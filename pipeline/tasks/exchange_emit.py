@@ -1,24 +1,28 @@
 """Task `emit_keys`: one shard -> the fixed-width rows of an exchange, partitioned by key prefix and sorted.
 
-Payload: `input` (path), `format` (`documents` or `idkeys`), `exchange` (stage, params), `base_dir`, `parts`.
+Payload: `input` (path), `format` (`documents` or `idkeys`), `exchange` (stage, params, part), `base_dir`, `parts`;
+`found` (null, or `ranges` and `base`: what the round before found in this shard; what it found nothing in is not read).
 Leaves one spill file of role `spill` with a part for each partition, sorted by (key, order, addr). `addr` is the
 row in the shard here; the reducer adds the shard's place in the frozen plan, so a new input elsewhere leaves
 this work valid.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt, refuse_damaged
+from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.shard import read_shard
 from gristmill.pipeline.exchange_rows import part_of, sort_rows
 from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task
-from gristmill.stages.protocol import Exchange, emitted_schema
+from gristmill.pipeline.verdicts import read_verdicts
+from gristmill.stages.protocol import Exchange, Following, emitted_schema
 
 
 def _documents(path: Path, stage: Exchange) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
@@ -35,16 +39,36 @@ def _idkeys(path: Path) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
         yield batch, batch.column("addr").to_numpy()
 
 
+def _following(
+    stage: Exchange, batches: Iterator[tuple[pa.RecordBatch, np.ndarray]], found: Mapping[str, Any]
+) -> list[pa.RecordBatch]:
+    if not found["ranges"]:
+        return []
+    if not isinstance(stage, Following):
+        raise GristmillError("a round that takes nothing from the one before it", value=stage.name)
+    table = read_verdicts(found["ranges"], found["base"])
+    at = table.column("addr").to_numpy()
+    emitted: list[pa.RecordBatch] = []
+    for batch, addr in batches:
+        first, stop = np.searchsorted(at, [addr[0], addr[-1] + np.uint64(1)]) if len(addr) else (0, 0)
+        if stop > first:
+            emitted.append(stage.emit_found(batch, addr, table.slice(first, stop - first)))
+    return emitted
+
+
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     payload = task.payload
     stage = load_exchange(payload["exchange"], payload["base_dir"])
-    schema = emitted_schema(stage.key_bytes, stage.order_bytes)
+    schema = emitted_schema(stage.key_bytes, stage.order_bytes, getattr(stage, "value_bytes", 0))
     path = Path(payload["input"])
     if payload["format"] == "idkeys":  # shards have checksums in their pages
         refuse_damaged(path, task.what["input"])
     batches = _idkeys(path) if payload["format"] == "idkeys" else _documents(path, stage)
-    emitted = [stage.emit(batch, addr) for batch, addr in batches]
+    if payload["found"] is None:
+        emitted = [stage.emit(batch, addr) for batch, addr in batches]
+    else:
+        emitted = _following(stage, batches, payload["found"])
     rows = pa.Table.from_batches(emitted, schema=schema)
     writer = store.begin(task.key, task.what)
     try:

@@ -1,7 +1,8 @@
 """Task `reduce`: one partition of all spill files of an exchange -> its verdicts.
 
 Payload: `spills` (`[path, part, base]`: file, `[first_batch, batches, rows]`, address of the shard's row 0),
-`exchange` (stage, params), `base_dir`. Leaves `reduced`: rows of stages.protocol.REDUCED sorted by address.
+`exchange` (stage, params, part), `base_dir`. Leaves `reduced`: rows of stages.protocol.VERDICTS (or of the exchange's
+own `reduced`) sorted by address.
 """
 
 from collections.abc import Iterator
@@ -15,10 +16,11 @@ from gristmill.pipeline.exchange_rows import merge_runs
 from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.spill import SpillWriter, read_part
 from gristmill.pipeline.task import Task
-from gristmill.stages.protocol import REDUCED
+from gristmill.stages.protocol import VERDICTS
 
 
-def _run(path: str, part: list[int], base: int) -> Iterator[pa.RecordBatch]:
+def placed_run(path: str, part: list[int], base: int) -> Iterator[pa.RecordBatch]:
+    """The batches of one part of a spill file, with the shard's place in the plan added to their addresses."""
     for batch in read_part(Path(path), part):
         index = batch.schema.get_field_index("addr")
         yield batch.set_column(index, "addr", pa.array(batch.column("addr").to_numpy() + np.uint64(base)))
@@ -28,11 +30,12 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     payload = task.payload
     stage = load_exchange(payload["exchange"], payload["base_dir"])
-    runs = [_run(path, part, base) for path, part, base in payload["spills"]]
-    reduced = pa.Table.from_batches(list(stage.reduce(merge_runs(runs))), schema=REDUCED)
+    schema = getattr(stage, "reduced", VERDICTS)
+    runs = [placed_run(path, part, base) for path, part, base in payload["spills"]]
+    reduced = pa.Table.from_batches(list(stage.reduce(merge_runs(runs))), schema=schema)
     writer = store.begin(task.key, task.what)
     try:
-        spill = SpillWriter(writer, REDUCED)
+        spill = SpillWriter(writer, schema)
         spill.part(reduced.sort_by("addr").combine_chunks().to_batches())
         spill.close("reduced")
         return writer.commit({"rows": reduced.num_rows})

@@ -18,14 +18,14 @@ from gristmill.manifests.schema import DOCUMENT, repeated_id
 from gristmill.manifests.shard import ParquetShards, read_shard
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.read_map import LOSS_BIT
-from gristmill.pipeline.tasks.shard_map import read_drops
+from gristmill.pipeline.verdicts import read_verdicts
 
 NewIds = dict[int, str]
 
 
 def _new_ids(task: Task) -> NewIds:
     """Local address -> new id."""
-    table = read_drops(task.payload["drops"], task.payload["base"])
+    table = read_verdicts(task.payload["drops"], task.payload["base"])
     addr, first, ordinal = (table.column(n).to_pylist() for n in ("addr", "keeper", "value"))
     return {a: repeated_id(k.hex(), int(n)) for a, k, n in zip(addr, first, ordinal, strict=True)}
 

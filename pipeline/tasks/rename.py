@@ -15,7 +15,7 @@ from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.schema import DOCUMENT, joined_id
 from gristmill.manifests.shard import ParquetShards, read_shard
 from gristmill.pipeline.task import Task
-from gristmill.pipeline.tasks.shard_map import read_drops
+from gristmill.pipeline.verdicts import read_verdicts
 
 
 def _renamed(batch: pa.RecordBatch, first: int, new_ids: dict[int, str]) -> pa.RecordBatch:
@@ -31,7 +31,7 @@ def _renamed(batch: pa.RecordBatch, first: int, new_ids: dict[int, str]) -> pa.R
 
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
-    table = read_drops(task.payload["drops"], task.payload["base"])
+    table = read_verdicts(task.payload["drops"], task.payload["base"])
     addr, old, ordinal = (table.column(n).to_pylist() for n in ("addr", "keeper", "value"))
     new_ids = {
         a: joined_id(task.payload["dataset"], k.hex(), int(n)) for a, k, n in zip(addr, old, ordinal, strict=True)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.errors import GristmillError
-from gristmill.stages.protocol import EMITTED_ADDR, REDUCED, Reason, emitted_schema
+from gristmill.stages.protocol import EMITTED_ADDR, Reason, emitted_schema, verdicts
 
 _BYTES = 16
 _NO_DIGIT = 255
@@ -111,12 +111,7 @@ def _by_address_within_ties(rows: _Rows) -> _Rows:
 
 
 def _reduced(addr: Addresses, keeper: npt.NDArray[np.uint64]) -> pa.RecordBatch:
-    rows = len(addr)
-    keepers = pa.FixedSizeBinaryArray.from_buffers(
-        pa.binary(_BYTES), rows, [None, pa.py_buffer(np.ascontiguousarray(keeper.astype(">u8")))]
-    )
-    ones = pa.array(np.ones(rows))
-    return pa.RecordBatch.from_arrays([pa.array(addr, pa.uint64()), keepers, ones, ones], schema=REDUCED)
+    return verdicts(addr, {"keeper": np.ascontiguousarray(keeper.astype(">u8")).view(np.uint8).reshape(-1, _BYTES)})
 
 
 def _nibbles() -> Bytes:

@@ -18,7 +18,7 @@ from gristmill.manifests.schema import DOCUMENT, content_hashes, document_batch
 from gristmill.manifests.shard import ParquetShards, read_shard
 from gristmill.pipeline.exchange_rows import merge_runs, sort_rows
 from gristmill.stages.dedup.exact import ExactDedup
-from gristmill.stages.protocol import REDUCED
+from gristmill.stages.protocol import VERDICTS
 
 DOCS = 40_000
 ROUNDS = 5
@@ -59,7 +59,7 @@ def dedup(paths: list[Path]) -> int:
             first += batch.num_rows
             runs.append(sort_rows(pa.Table.from_batches([stage.emit(batch, addr)])))
     reduced = stage.reduce(merge_runs([iter(r.to_batches()) for r in runs]))
-    return pa.Table.from_batches(list(reduced), schema=REDUCED).num_rows
+    return pa.Table.from_batches(list(reduced), schema=VERDICTS).num_rows
 
 
 def cpu_s(work: Callable[[list[Path]], int], paths: list[Path]) -> float:

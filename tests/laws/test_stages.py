@@ -11,7 +11,7 @@ from blake3 import blake3
 from gristmill.manifests.schema import DOCUMENT, content_hashes, document_batch
 from gristmill.stages import catalogue
 from gristmill.stages.chain import run_chain
-from gristmill.stages.protocol import REDUCED, Exchange, Filter, Mapper, emitted_schema
+from gristmill.stages.protocol import VERDICTS, Exchange, Filter, Mapper, emitted_schema
 from tests.laws.corpora import HOSTILE, named_stages, prose
 from tests.laws.samples import sample_stage
 
@@ -123,7 +123,7 @@ def reduced(stage: Exchange, batch: pa.RecordBatch, order: list[int], cut: int) 
     emitted = stage.emit(batch.select(list(stage.reads)), addr).take(pa.array(order))
     table = sort_rows(pa.Table.from_batches([emitted], schema=emitted_schema(stage.key_bytes, stage.order_bytes)))
     batches = [b for part in (table.slice(0, cut), table.slice(cut)) for b in part.to_batches()]
-    rows = pa.Table.from_batches(list(stage.reduce(iter(batches))), schema=REDUCED)
+    rows = pa.Table.from_batches(list(stage.reduce(iter(batches))), schema=VERDICTS)
     return set(zip(rows.column("addr").to_pylist(), rows.column("keeper").to_pylist(), strict=True))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.schema import content_hash, document_batch, record_id
 from gristmill.stages.dedup.exact import ExactDedup
-from gristmill.stages.protocol import REDUCED, Exchange, emitted_schema
+from gristmill.stages.protocol import VERDICTS, Exchange, emitted_schema
 
 Record = tuple[str, str, int]
 """Id, text, address."""
@@ -40,7 +40,7 @@ def _reduce(emitted: pa.RecordBatch, cuts: Sequence[int] = ()) -> dict[int, str]
     """Address of each row that goes -> its keeper's id."""
     found: dict[int, str] = {}
     for batch in ExactDedup().reduce(_sorted_batches(emitted, cuts)):
-        assert batch.schema == REDUCED
+        assert batch.schema == VERDICTS
         assert batch.column("value").to_pylist() == batch.column("limit").to_pylist() == [1.0] * batch.num_rows
         for addr, keeper in zip(batch.column("addr").to_pylist(), batch.column("keeper").to_pylist(), strict=True):
             assert addr not in found

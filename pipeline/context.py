@@ -1,0 +1,47 @@
+"""What building a dataset needs to know, and the committed files that it works on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
+from gristmill.pipeline.engines.protocol import Engine, Notify, run_all
+from gristmill.pipeline.recipe import Recipe
+from gristmill.pipeline.sources.protocol import InputFile
+from gristmill.pipeline.task import Task
+
+
+@dataclass(frozen=True)
+class ShardRef:
+    """A committed file: the key of its object, its entry and its full path here."""
+
+    key: str
+    entry: FileEntry
+    path: Path
+
+
+@dataclass(frozen=True)
+class Context:
+    """What building needs: the output's store, an engine, the recipe, how the run was asked for, and the input
+    listings that were frozen so far, by dataset."""
+
+    store: ObjectStore
+    engine: Engine
+    recipe: Recipe
+    notify: Notify
+    measures_all: bool = False
+    sample: float | None = None
+    listings: dict[str, list[InputFile]] = field(default_factory=dict[str, list[InputFile]])
+
+    @property
+    def base_dir(self) -> str:
+        """Where user code of the recipe is found."""
+        return str(self.recipe.base_dir)
+
+    def map(self, tasks: Sequence[Task]) -> list[Receipt]:
+        """Run tasks; receipts in their order."""
+        return run_all(self.engine, tasks, self.notify)
+
+    def refs(self, receipt: Receipt, role: str) -> list[ShardRef]:
+        """The files of one role of an object."""
+        return [ShardRef(receipt.key, f, self.store.path(receipt.key, f)) for f in receipt.role(role)]

@@ -1,0 +1,149 @@
+"""An exchange over committed shards as tasks: emit keys shard by shard, reduce partition by partition, and cut what
+that gives into the shares of the shards.
+
+An address is `(shard << 32) | row` inside the frozen plan; what a task's key says of verdicts never holds one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from blake3 import blake3
+
+from gristmill.manifests.canonical import DIGEST_PREFIX
+from gristmill.manifests.commit import Receipt
+from gristmill.pipeline.context import Context, ShardRef
+from gristmill.pipeline.engines.protocol import ExchangeJob
+from gristmill.pipeline.exchange_rows import partitions_for
+from gristmill.pipeline.task import Task, make_task
+from gristmill.pipeline.verdicts import read_verdicts
+
+SHARD_ADDR_BITS = 32
+REPEATED_IDS = {"stage": "repeated_ids", "params": {}, "fingerprint": {"stage": "repeated_ids", "version": 1}}
+
+
+@dataclass(frozen=True)
+class ShardDrops:
+    """The verdicts of an exchange that concern one shard: file ranges, the shard's base address, a digest."""
+
+    ranges: list[list[Any]]
+    base: int
+    digest: str
+
+
+def exchange_shards(
+    ctx: Context,
+    label: str,
+    step: Mapping[str, Any],
+    shards: Sequence[ShardRef],
+    role: str,
+    found: Sequence[ShardDrops] | None = None,
+) -> list[Receipt]:
+    """Run an exchange over shards (documents, or `idkeys` files); the receipts of its partitions.
+
+    `step` holds `stage`, `params`, `part` (for the worker) and `fingerprint` (for the key); `found` is what the round
+    before found in each shard.
+    """
+    emits, parts = emit_tasks(ctx, label, step, shards, role, found)
+
+    def reduces(receipts: Sequence[Receipt]) -> list[Task]:
+        return reduce_tasks(ctx, label, step, receipts, parts)
+
+    return ctx.engine.exchange(ExchangeJob(emits, reduces), ctx.notify)
+
+
+def _described(step: Mapping[str, Any], role: str, parts: int) -> dict[str, Any]:
+    return {"exchange": step["fingerprint"], "part": step.get("part", ""), "format": role, "parts": parts}
+
+
+def _worker_spec(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: step.get(name, "") for name in ("stage", "params", "part")}
+
+
+def emit_tasks(
+    ctx: Context,
+    label: str,
+    step: Mapping[str, Any],
+    shards: Sequence[ShardRef],
+    role: str,
+    found: Sequence[ShardDrops] | None = None,
+) -> tuple[list[Task], int]:
+    """The emitting tasks of an exchange, one a shard, and the number of its partitions."""
+    parts = partitions_for(step.get("rows_each", 1) * sum(s.entry.rows for s in shards))
+    described, exchange = _described(step, role, parts), _worker_spec(step)
+    tasks: list[Task] = []
+    for i, shard in enumerate(shards):
+        mine = found[i] if found is not None else None
+        task = make_task(
+            "emit_keys",
+            {**described, "input": shard.entry.digest, **({"found": mine.digest} if mine else {})},
+            {
+                "exchange": exchange,
+                "format": role,
+                "parts": parts,
+                "input": str(shard.path),
+                "base_dir": ctx.base_dir,
+                "found": {"ranges": mine.ranges, "base": mine.base} if mine else None,
+            },
+            f"{label} keys {i + 1}/{len(shards)}",
+            shard.entry.bytes,
+        )
+        tasks.append(task)
+    return tasks, parts
+
+
+def spill_runs(ctx: Context, receipts: Sequence[Receipt], part: int, first_shard: int = 0) -> list[list[Any]]:
+    """Part `part` of the spill file of each receipt: `[path, part, address of the shard's row 0]`."""
+    return [
+        [str(ctx.store.path(r.key, f)), f.extra["parts"][part], (first_shard + i) << SHARD_ADDR_BITS]
+        for i, r in enumerate(receipts)
+        for f in r.role("spill")
+    ]
+
+
+def reduce_tasks(
+    ctx: Context, label: str, step: Mapping[str, Any], receipts: Sequence[Receipt], parts: int
+) -> list[Task]:
+    """The reducing tasks of an exchange, one a partition, from the receipts of the emitting ones."""
+    described = {"exchange": step["fingerprint"], "part": step.get("part", ""), "parts": parts}
+    spills = [r.digest for r in receipts]
+    return [
+        make_task(
+            "reduce",
+            {**described, "partition": p, "spills": spills},
+            {"exchange": _worker_spec(step), "base_dir": ctx.base_dir, "spills": spill_runs(ctx, receipts, p)},
+            f"{label} reduce {p + 1}/{parts}",
+        )
+        for p in range(parts)
+    ]
+
+
+def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], shards: int) -> list[ShardDrops]:
+    """Cut the reduced rows (sorted by address in each partition) into the shares of the shards."""
+    bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
+    ranges: list[list[list[Any]]] = [[] for _ in range(shards)]
+    for receipt in reduced:
+        for file in receipt.role("reduced"):
+            path = ctx.store.sound_path(receipt.key, file)
+            with pa.memory_map(str(path)) as source:
+                addr = pa.ipc.open_file(source).read_all().column("addr").to_numpy()
+            bounds = np.searchsorted(addr, bases)
+            for shard in np.flatnonzero(bounds[1:] > bounds[:-1]).tolist():
+                ranges[shard].append([str(path), int(bounds[shard]), int(bounds[shard + 1])])
+    return [
+        ShardDrops(mine, shard << SHARD_ADDR_BITS, _drops_digest(mine, shard << SHARD_ADDR_BITS))
+        for shard, mine in enumerate(ranges)
+    ]
+
+
+def _drops_digest(ranges: list[list[Any]], base: int) -> str:
+    if not ranges:
+        return ""
+    hasher = blake3()
+    table = read_verdicts(ranges, base)
+    for column in table.columns:
+        for chunk in column.chunks:
+            hasher.update(memoryview(chunk.buffers()[1])[: len(chunk) * chunk.type.byte_width])
+    return DIGEST_PREFIX + hasher.hexdigest()

@@ -1,0 +1,280 @@
+"""Verdicts of a corpus-wide stage, carried out on one shard: records go, passages are cut, clusters are marked.
+
+In: rows of `stages.protocol.VERDICTS` that concern the shard, with addresses counted from its row 0, and the batches
+of the shard in order. Out: the rows that stay, their texts without what was cut (and `content_hash` anew),
+`dup_cluster` and `dup_count` of the marked ones; every record that goes and every passage cut is in the account with
+its keeper.
+Cuts are byte ranges of the text as the step saw it; where they overlap, the first takes what both cover. A
+character that stands for a medium is never cut.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.schema import MEDIUM_CHAR, content_hashes
+from gristmill.pipeline.account import Rows
+from gristmill.pipeline.row_pass import RowPass
+from gristmill.stages import catalogue
+from gristmill.stages.chain import Fate, StepTrace, count_chars
+from gristmill.stages.columns import with_column
+from gristmill.stages.kernels.buffers import text_buffers
+from gristmill.stages.protocol import CUT, DROP, EMPTIED, MARK
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_MEDIUM = MEDIUM_CHAR.encode()
+_BLANK = r"^\s*$"
+
+
+def read_verdicts(ranges: Sequence[Sequence[Any]], base: int) -> pa.Table:
+    """Rows that reduced files hold for one shard (`[path, first, stop]`), `addr` counted from its row 0, sorted."""
+    tables: list[pa.Table] = []
+    for path, first, stop in ranges:
+        with pa.memory_map(str(path)) as source:
+            tables.append(pa.ipc.open_file(source).read_all().slice(first, stop - first).combine_chunks())
+    table = pa.concat_tables(tables)
+    local = pa.array(table.column("addr").to_numpy() - np.uint64(base))
+    table = table.set_column(0, "addr", local)
+    order = [(name, "ascending") for name in ("addr", "kind", "start") if name in table.column_names]
+    return table.sort_by(order).combine_chunks()
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The verdicts of one kind, as arrays of n; `keeper` (n, 16) bytes."""
+
+    row: Ints
+    reason: Ints
+    keeper: npt.NDArray[np.uint8]
+    value: npt.NDArray[np.float64]
+    limit: npt.NDArray[np.float64]
+    start: Ints
+    stop: Ints
+    note: npt.NDArray[np.uint64]
+
+    @staticmethod
+    def of(table: pa.Table | None, kind: int) -> "_Chosen":
+        if table is None:
+            none, floats = np.zeros(0, np.int64), np.zeros(0, np.float64)
+            keeper = np.zeros((0, 16), np.uint8)
+            return _Chosen(none, none, keeper, floats, floats, none, none, np.zeros(0, np.uint64))
+        mine = table.filter(pc.equal(table.column("kind"), kind)).combine_chunks()
+        ints = {n: mine.column(n).to_numpy().astype(np.int64) for n in ("addr", "reason", "start", "stop")}
+        raw = b"".join(mine.column("keeper").to_pylist())
+        keeper = np.frombuffer(raw, np.uint8).reshape(-1, 16)
+        value, limit, note = (mine.column(n).to_numpy() for n in ("value", "limit", "note"))
+        return _Chosen(ints["addr"], ints["reason"], keeper, value, limit, ints["start"], ints["stop"], note)
+
+    def within(self, first: int, rows: int) -> slice:
+        """The verdicts of the rows [first, first + rows)."""
+        low, high = np.searchsorted(self.row, [first, first + rows])
+        return slice(int(low), int(high))
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Passages taken out of the texts of a batch, disjoint, in order: `row` of each, its bytes [start, stop) there,
+    `which` (index of the verdict), and the passages as `text`."""
+
+    row: Ints
+    start: Ints
+    stop: Ints
+    which: Ints
+    text: pa.LargeStringArray
+
+    @property
+    def chars(self) -> Ints:
+        """Characters of each."""
+        return pc.utf8_length(self.text).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+class Verdicts:
+    """Carries out the verdicts of one step on the batches of a shard; see the module."""
+
+    def __init__(self, exchange: Mapping[str, Any], base_dir: str) -> None:
+        self._step: str = exchange["step"]
+        self._measure: str = exchange["measure"]
+        stage: Any = catalogue.load(exchange["stage"], exchange["params"], Path(base_dir))
+        self._reasons: list[str] = [r.reason for r in stage.reasons()]
+        self._explain: Any = getattr(stage, "explain", None)
+        table = read_verdicts(exchange["drops"], exchange["base"]) if exchange["drops"] else None
+        self._drops, self._cuts, self._marks = (_Chosen.of(table, kind) for kind in (DROP, CUT, MARK))
+
+    def finish(self, rows: int) -> None:
+        """Raises VerifyError when a verdict concerns a row that the shard does not have."""
+        last = max((int(c.row[-1]) for c in (self._drops, self._cuts, self._marks) if len(c.row)), default=-1)
+        if last >= rows:
+            raise VerifyError(
+                "a verdict for a record that is not there", self._step, f"row {last} of {rows}", "run again"
+            )
+
+    def apply(self, batch: pa.RecordBatch, first: int, row_pass: RowPass, rows: Rows) -> tuple[pa.RecordBatch, Ints]:
+        """Account for what goes; the rows that stay, as they are now, and their indices in the batch."""
+        fates, keepers = self._dropped(first, batch.num_rows)
+        kept = np.ones(batch.num_rows, dtype=np.bool_)
+        kept[[f.row for f in fates]] = False
+        after, cut_chars = batch, dict[str, Ints]()
+        verdicts = self._cuts.within(first, batch.num_rows)
+        if verdicts.stop > verdicts.start:
+            after, cuts = self._cut(batch, first, verdicts, kept)
+            cut_chars = self._cut_chars(cuts, verdicts, batch.num_rows)
+            emptied = _emptied(batch, after, cuts, kept)
+            fates += [Fate(row, 0, "drop", EMPTIED.reason, "", *_NO_VALUE, "") for row in emptied]
+            keepers += [""] * len(emptied)
+            kept[emptied] = False
+            self._account_cuts(batch, cuts, verdicts, kept, row_pass, rows)
+        everything = np.arange(batch.num_rows, dtype=np.int64)
+        chars = count_chars(batch)
+        trace = StepTrace(everything, kept, chars, count_chars(after), cut_chars, {}, batch)
+        row_pass.account.step(self._step, trace, fates, keepers, rows)
+        after = self._marked(after, first)
+        stay = np.flatnonzero(kept).astype(np.int64)
+        return (after if len(stay) == batch.num_rows else after.take(pa.array(stay))), stay
+
+    def _dropped(self, first: int, rows: int) -> tuple[list[Fate], list[str]]:
+        drops, fates, keepers = self._drops, list[Fate](), list[str]()
+        chosen = drops.within(first, rows)
+        for at in range(chosen.start, chosen.stop):
+            reason = self._reasons[int(drops.reason[at])]
+            detail = self._explain(int(drops.note[at])) if self._explain else ""
+            value, limit = float(drops.value[at]), float(drops.limit[at])
+            fates.append(Fate(int(drops.row[at]) - first, 0, "drop", reason, self._measure, value, limit, detail))
+            keepers.append(drops.keeper[at].tobytes().hex() if drops.keeper[at].any() else "")
+        return fates, keepers
+
+    def _cut(self, batch: pa.RecordBatch, first: int, verdicts: slice, kept: Bools) -> tuple[pa.RecordBatch, Cuts]:
+        text = batch.column("text")
+        data, offsets = text_buffers(text)
+        row = self._cuts.row[verdicts] - first
+        start, stop = self._cuts.start[verdicts], self._cuts.stop[verdicts]
+        self._check(row, start, stop, offsets, data)
+        low, high, which = _disjoint(offsets[row] + start, offsets[row] + stop)
+        low, high, which = _around_media(batch, data, row, (low, high, which))
+        row = row[which]
+        stays = kept[row]
+        low, high, which, row = low[stays], high[stays], which[stays], row[stays]
+        after = with_column(batch, "text", _without(text, data, offsets, (low, high, row)))
+        after = with_column(after, "content_hash", content_hashes(after.column("text"), after.column("media")))
+        parts = [data[a:b].data for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        return after, Cuts(row, low - offsets[row], high - offsets[row], which, _strings(parts, high - low))
+
+    def _check(self, row: Ints, start: Ints, stop: Ints, offsets: Ints, data: npt.NDArray[np.uint8]) -> None:
+        lengths = np.diff(offsets)[row]
+        if (start < 0).any() or (stop < start).any() or (stop > lengths).any():
+            raise VerifyError("a cut that is not inside its text", self._step, None, "report it: a fault of the stage")
+        inside = np.zeros(len(row), dtype=np.bool_)
+        for edge in (start, stop):
+            at = np.flatnonzero(edge < lengths)
+            inside[at] |= data[offsets[row[at]] + edge[at]] & 0xC0 == 0x80
+        if inside.any():
+            raise VerifyError("a cut inside a character", self._step, None, "report it: a fault of the stage")
+
+    def _cut_chars(self, cuts: Cuts, verdicts: slice, rows: int) -> dict[str, Ints]:
+        by_reason: dict[str, Ints] = {}
+        reason, chars = self._cuts.reason[verdicts][cuts.which], cuts.chars
+        for index in np.unique(reason).tolist():
+            mine = reason == index
+            total = np.bincount(cuts.row[mine], weights=chars[mine], minlength=rows)
+            by_reason[self._reasons[index]] = total.astype(np.int64)
+        return by_reason
+
+    def _account_cuts(
+        self, batch: pa.RecordBatch, cuts: Cuts, verdicts: slice, kept: Bools, row_pass: RowPass, rows: Rows
+    ) -> None:
+        stays = kept[cuts.row]
+        which = cuts.which[stays]
+        keeper = self._cuts.keeper[verdicts][which]
+        columns = {
+            "row": cuts.row[stays],
+            "start": cuts.start[stays],
+            "stop": cuts.stop[stays],
+            "reason": [self._reasons[r] for r in self._cuts.reason[verdicts][which].tolist()],
+            "keeper": [k.tobytes().hex() if k.any() else None for k in keeper],
+            "value": self._cuts.value[verdicts][which],
+            "text": cuts.text.filter(pa.array(stays)),
+        }
+        row_pass.account.cuts(self._step, batch, columns, rows)
+
+    def _marked(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        chosen = self._marks.within(first, batch.num_rows)
+        if chosen.stop == chosen.start:
+            return batch
+        row = self._marks.row[chosen] - first
+        clusters = batch.column("dup_cluster").to_pylist()
+        counts = batch.column("dup_count").to_pylist()
+        for at, cluster, count in zip(row.tolist(), self._marks.keeper[chosen], self._marks.value[chosen], strict=True):
+            clusters[at], counts[at] = cluster.tobytes(), int(count)
+        types = batch.schema.field("dup_cluster").type, batch.schema.field("dup_count").type
+        batch = with_column(batch, "dup_cluster", pa.array(clusters, types[0]))
+        return with_column(batch, "dup_count", pa.array(counts, types[1]))
+
+
+_NO_VALUE = (float("nan"), float("nan"))
+
+
+def _disjoint(low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
+    """Absolute ranges made disjoint: what an earlier one covers is taken from the later; `which` is left of each."""
+    order = np.lexsort((high, low))
+    low, high = low[order], high[order]
+    covered = np.zeros(len(low), np.int64)
+    covered[1:] = np.maximum.accumulate(high)[:-1]
+    low = np.maximum(low, covered)
+    some = high > low
+    return low[some], high[some], order[some]
+
+
+def _around_media(
+    batch: pa.RecordBatch, data: npt.NDArray[np.uint8], row: Ints, ranges: tuple[Ints, Ints, Ints]
+) -> tuple[Ints, Ints, Ints]:
+    """The ranges without the characters that stand for media."""
+    media = batch.column("media")
+    if media.null_count == len(media):
+        return ranges
+    out: list[tuple[int, int, int]] = []
+    for low, high, which in zip(*(r.tolist() for r in ranges), strict=True):
+        at = low
+        while media[int(row[which])].is_valid:
+            found = cast(bytes, data[at:high].tobytes()).find(_MEDIUM)
+            if found < 0:
+                break
+            out += [(at, at + found, which)] if found else []
+            at += found + len(_MEDIUM)
+        out += [(at, high, which)] if high > at else []
+    made = np.array(out, dtype=np.int64).reshape(-1, 3)
+    return made[:, 0].copy(), made[:, 1].copy(), made[:, 2].copy()
+
+
+def _without(
+    text: pa.LargeStringArray, data: npt.NDArray[np.uint8], offsets: Ints, cuts: tuple[Ints, Ints, Ints]
+) -> pa.LargeStringArray:
+    low, high, row = cuts
+    bounds = [int(offsets[0]), *np.column_stack([low, high]).ravel().tolist(), int(offsets[-1])]
+    kept = [data[bounds[i] : bounds[i + 1]].data for i in range(0, len(bounds), 2)]
+    lengths = np.diff(offsets) - np.bincount(row, weights=high - low, minlength=len(text)).astype(np.int64)
+    made = _strings(kept, lengths)
+    valid = text.is_valid().buffers()[1] if text.null_count else None
+    return pa.LargeStringArray.from_buffers(len(text), made.buffers()[1], made.buffers()[2], valid)
+
+
+def _strings(parts: Sequence[memoryview], lengths: Ints) -> pa.LargeStringArray:
+    ends = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return pa.LargeStringArray.from_buffers(len(lengths), pa.py_buffer(ends), pa.py_buffer(b"".join(parts)))
+
+
+def _emptied(before: pa.RecordBatch, after: pa.RecordBatch, cuts: Cuts, kept: Bools) -> list[int]:
+    """Rows from which everything but white space was cut."""
+    rows = np.unique(cuts.row)
+    rows = rows[kept[rows]]
+    blank = [pc.match_substring_regex(b.column("text").take(pa.array(rows)), _BLANK) for b in (before, after)]
+    was, now = (pc.fill_null(b, True).to_numpy(zero_copy_only=False) for b in blank)
+    return rows[now & ~was].tolist()
