@@ -17,7 +17,7 @@ import zstandard
 
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, build_recipe
 from gristmill.pipeline.recipe_yaml import parse_file
-from tests.laws.samples import TINY_MODEL
+from tests.laws.samples import EVAL_SET, TINY_MODEL
 from tests.pipeline.sources.warc_bytes import HTML_HEAD, members, record
 
 HOSTILE = [
@@ -134,6 +134,7 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
     (folder / "code" / "repo" / "blob.bin").write_bytes(bytes(range(256)) * 8)
     _write_repositories(folder / "repositories")
     shutil.copy(TINY_MODEL, folder / TINY_MODEL.name)
+    shutil.copy(EVAL_SET, folder / EVAL_SET.name)
     return folder
 
 
@@ -226,7 +227,13 @@ datasets:
   filtered:
     read: {parquet: "parquet/*.parquet"}
     domain: web
-    steps: [url_lists, boilerplate, fineweb, refinedweb_lines, c4]
+    steps:
+      - decontaminate: {against: eval.jsonl, action: cut, margin_chars: 20, min_piece_chars: 10}
+      - url_lists
+      - boilerplate
+      - fineweb
+      - refinedweb_lines
+      - c4
   both:
     from: [lines, table, notes]
     steps: [exact_dedup, language]

@@ -9,8 +9,12 @@ from gristmill.stages.protocol import Stage
 TINY_MODEL = Path(__file__).parents[1] / "data" / "tiny.gmq"
 """A model that knows the prose of `corpora` from lists of links; made by tests.stages.quality.tiny_model."""
 
+EVAL_SET = Path(__file__).parents[1] / "data" / "eval.jsonl"
+"""Two items that quote `corpora`: prose, and Chinese."""
+
 SAMPLE_PARAMS: Mapping[str, Mapping[str, object]] = {
-    "quality": {"model": str(TINY_MODEL), "mode": "sample", "alpha": 1.0}
+    "quality": {"model": str(TINY_MODEL), "mode": "sample", "alpha": 1.0},
+    "decontaminate": {"against": str(EVAL_SET), "action": "cut", "margin_chars": 20, "min_piece_chars": 10},
 }
 
 
