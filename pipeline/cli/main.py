@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, str] = {
     "diff": "compare two runs",
     "stage": "list stages; ask what one says of a document",
     "classifier": "train a quality classifier; judge one",
+    "pair": "tell how similar two documents are",
     "doctor": "check this machine",
     "demo-data": "gather a real corpus to try things on",
 }
