@@ -1,22 +1,15 @@
 """What a corpus-wide stage says of each shard of a dataset, whatever its shape (`stages.protocol`)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
+from gristmill.pipeline.census_job import census_shards
 from gristmill.pipeline.context import Context, ShardRef
-from gristmill.pipeline.exchange_job import ShardDrops, drops_by_shard, exchange_shards
+from gristmill.pipeline.exchange_job import Found, ShardDrops, drops_by_shard, exchange_shards
 from gristmill.pipeline.exchanges import ROUND
 from gristmill.pipeline.phases import LoadedStep
-from gristmill.stages.protocol import Exchange, Rounds
-
-
-@dataclass(frozen=True)
-class Found:
-    """The verdicts of each shard, and what else there is to tell (manifest `facts`, under the step)."""
-
-    drops: list[ShardDrops]
-    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+from gristmill.pipeline.similar.job import run_similar
+from gristmill.stages.protocol import Census, Exchange, Rounds, Similar
 
 
 def described(step: LoadedStep, part: str = "") -> dict[str, Any]:
@@ -33,6 +26,11 @@ def corpus_verdicts(ctx: Context, dataset: str, step: LoadedStep, shards: Sequen
         return Found(drops_by_shard(ctx, reduced, len(shards)))
     if isinstance(stage, Rounds):
         return _rounds(ctx, label, step, shards)
+    if isinstance(stage, Census):
+        decided = census_shards(ctx, label, described(step), shards)
+        return Found(drops_by_shard(ctx, [decided], len(shards)), decided.facts["told"])
+    if isinstance(stage, Similar):
+        return run_similar(ctx, dataset, step, shards)
     raise NotImplementedError(type(stage).__name__)
 
 

@@ -5,7 +5,7 @@ An address is `(shard << 32) | row` inside the frozen plan; what a task's key sa
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,14 @@ class ShardDrops:
     ranges: list[list[Any]]
     base: int
     digest: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """The verdicts of a corpus-wide stage on each shard, and what else there is to tell (manifest `facts`)."""
+
+    drops: list[ShardDrops]
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def exchange_shards(

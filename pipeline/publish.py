@@ -260,6 +260,7 @@ def publish(out: Path, built: Built, shared: Mapping[str, Any], engine: str, sto
         account=account_files(publisher, built.receipts, store),
         stats=merge_stats([r.facts["stats"] for r in last_receipts(built)]),
         totals={"records": sum(s.entry.rows for s in built.shards)},
+        facts=built.facts,
         objects=[r.key for r in built.receipts],
         upstream=upstream_digests(out, built),
         seconds=work_seconds(built.receipts),

@@ -36,6 +36,7 @@ from gristmill.pipeline.recipe import (
 )
 from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages
 from gristmill.pipeline.selection import Selection, Share, shares
+from gristmill.pipeline.similar.index import check_indexes
 from gristmill.pipeline.sources.protocol import OptionValue
 from gristmill.stages import catalogue
 
@@ -170,6 +171,7 @@ class Run:
             refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
             refuse_foreign_reports(self.out, recipe, worked)
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
+            check_indexes(self.out, recipe.base_dir, {n: self.loaded.stages[n] for n in worked})
             prepare_stages(self.loaded, plan)
             for spec in recipe.datasets:
                 if plan[spec.name].mode == "work" and isinstance(spec.origin, ReadOrigin):

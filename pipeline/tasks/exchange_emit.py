@@ -70,16 +70,20 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     else:
         emitted = _following(stage, batches, payload["found"])
     rows = pa.Table.from_batches(emitted, schema=schema)
+    return write_spill(task, store, sort_rows(rows), payload["parts"])
+
+
+def write_spill(task: Task, store: ObjectStore, ordered: pa.Table, parts: int) -> Receipt:
+    """Commit sorted rows of an exchange as a spill file of so many parts."""
+    part = part_of(ordered.column("key"), parts)
+    bounds = np.searchsorted(part, np.arange(parts + 1))
     writer = store.begin(task.key, task.what)
     try:
-        ordered = sort_rows(rows)
-        part = part_of(ordered.column("key"), payload["parts"])
-        bounds = np.searchsorted(part, np.arange(payload["parts"] + 1))
-        spill = SpillWriter(writer, schema)
-        for p in range(payload["parts"]):
+        spill = SpillWriter(writer, ordered.schema)
+        for p in range(parts):
             spill.part(ordered.slice(int(bounds[p]), int(bounds[p + 1] - bounds[p])).to_batches())
         spill.close("spill")
-        return writer.commit({"rows": rows.num_rows})
+        return writer.commit({"rows": ordered.num_rows})
     except BaseException:
         writer.abandon()
         raise

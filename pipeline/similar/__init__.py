@@ -1,0 +1,1 @@
+"""Near-duplicates over whole datasets: candidates, verified pairs, and who stays."""

@@ -1,0 +1,157 @@
+"""Saving an index of what a search kept, and searching against one.
+
+A bare name stands for `OUT/indexes/<name>`; one with a `/` for a folder relative to the recipe. A search that queries
+one index and saves another carries the files of the first over, so that an index grows from crawl to crawl. Documents
+of an index rank before all others and always stay; a document goes when it is as similar to one of them as the
+threshold says. An index of another configuration is refused before any work.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.canonical import VOLATILE
+from gristmill.manifests.commit import FileEntry, Receipt, fsync_dir, link_exclusively
+from gristmill.manifests.errors import InputError, UsageError, VerifyError
+from gristmill.manifests.indexes import INDEXES, read_index, write_index
+from gristmill.pipeline.context import Context
+from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
+from gristmill.pipeline.exchange_job import Found, ShardDrops
+from gristmill.pipeline.similar.search import IndexShard, Search
+from gristmill.pipeline.task import Task, make_task
+
+_BARE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", re.ASCII)
+INDEX_ROLES = ("keys", "copies", "sets")
+
+
+def index_folder(root: Path, base_dir: Path, name: str) -> Path:
+    """Where an index lies. Raises UsageError on what is neither a name nor a path."""
+    if "/" in name:
+        return (base_dir / name).absolute()
+    if not _BARE.fullmatch(name):
+        raise UsageError("not an index's name", "minhash_dedup", name, "use letters, digits, _, - and ., or a path")
+    return root / INDEXES / name
+
+
+def query_index(ctx: Context, stage: Any) -> list[IndexShard]:
+    """The parts of the index that a stage queries; none where it queries none.
+
+    Raises InputError when there is no such index, UsageError when its configuration is another one.
+    """
+    name = (stage.index or {}).get("query")
+    if name is None:
+        return []
+    folder = index_folder(ctx.store.root, Path(ctx.base_dir), name)
+    try:
+        index = checked_index(folder, stage)
+    except InputError:
+        if isinstance(ctx.engine, FindingEngine):
+            raise UnfinishedError(1, 1, f"index {name} 1/1") from None
+        raise
+    return [_shard(folder, shard) for shard in index["shards"]]
+
+
+def checked_index(folder: Path, stage: Any) -> Mapping[str, Any]:
+    """An index whose configuration is that of the stage."""
+    index = read_index(folder)
+    wanted, has = stage.decides("index"), index["config"]
+    if wanted != has:
+        names = sorted({*wanted["params"], *has.get("params", {})})
+        other = [n for n in names if wanted["params"].get(n) != has.get("params", {}).get(n)]
+        told = [f"{n} {has.get('params', {}).get(n)!r}, not {wanted['params'].get(n)!r}" for n in other]
+        if wanted["version"] != has.get("version"):
+            told.append(f"version {has.get('version')}, not {wanted['version']}")
+        remedy = "query it with the parameters that it was saved with, or save it anew"
+        raise UsageError("an index of another configuration", str(folder), "; ".join(told), remedy)
+    return index
+
+
+def check_indexes(root: Path, base_dir: Path, stages: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse, before any work, what queries an index that is not there or another's; `stages` by dataset."""
+    every = [s for of_dataset in stages.values() for s in of_dataset if getattr(s, "index", None)]
+    saved = {index_folder(root, base_dir, s.index["save"]) for s in every if "save" in s.index}
+    for stage in every:
+        if "query" in stage.index:
+            folder = index_folder(root, base_dir, stage.index["query"])
+            if folder not in saved:
+                checked_index(folder, stage)
+
+
+def _shard(folder: Path, shard: Mapping[str, Any]) -> IndexShard:
+    files = {f["role"]: FileEntry.from_json(f) for f in shard["files"]}
+    missing = [str(folder / f.path) for f in files.values() if not (folder / f.path).is_file()]
+    if missing:
+        raise VerifyError("a file of an index is missing", missing[0], None, "save the index again")
+    return IndexShard({role: str(folder / f.path) for role, f in files.items()}, files, shard["rows"])
+
+
+def adopting(search: Search, part: str, parts: int) -> list[Task]:
+    """Tasks that make spilled rows of the search's exchange `part` from the files of its index."""
+    exchange = search.stage.copies() if part == "copies" else search.stage.keys()
+    tasks: list[Task] = []
+    for number, shard in enumerate(search.indexed):
+        entry = shard.files[part]
+        what = {"part": part, "parts": parts, "order_bytes": exchange.order_bytes, "input": entry.digest}
+        payload = {**what, "path": shard.paths[part]}
+        label = f"{search.label} index {part} {number + 1}/{len(search.indexed)}"
+        tasks.append(make_task("similar_adopt", what, payload, label, entry.bytes))
+    return tasks
+
+
+def save_index(search: Search, found: Found) -> None:
+    """Write the index that the stage is told to save, of what it kept and of the index that it queried."""
+    name = (search.stage.index or {}).get("save")
+    if name is None:
+        return
+    ctx = search.ctx
+    receipts = ctx.map([_save_task(search, i, drops) for i, drops in enumerate(found.drops)])
+    if isinstance(ctx.engine, FindingEngine):
+        return
+    folder = index_folder(ctx.store.root, Path(ctx.base_dir), name)
+    folder.mkdir(parents=True, exist_ok=True)
+    old = [_carried(folder, shard) for shard in search.indexed]
+    new = [_placed(search, folder, receipt, rows) for receipt, rows in zip(receipts, search.rows, strict=False)]
+    shards = [s for s in (*old, *new) if s is not None]
+    fsync_dir(folder)
+    index = {
+        "config": search.stage.decides("index"),
+        "dataset": search.label.rpartition(".")[0],
+        "recipe": {"name": ctx.recipe.name, "digest": ctx.recipe.digest},
+        "sample": ctx.sample,
+        "documents": sum(f["rows"] for s in shards for f in s["files"] if f["role"] == "copies"),
+        "shards": shards,
+        VOLATILE: {},
+    }
+    write_index(folder, index)
+
+
+def _save_task(search: Search, shard: int, drops: ShardDrops) -> Task:
+    entry = search.shards[shard].entry
+    what = {"index": search.stage.decides("index"), "input": entry.digest, "drops": drops.digest}
+    payload = {
+        **search.worker(),
+        "shard": str(search.shards[shard].path),
+        "drops": drops.ranges,
+        "base": drops.base,
+    }
+    label = f"{search.label} saving {shard + 1}/{len(search.shards)}"
+    return make_task("similar_index", what, payload, label, entry.bytes)
+
+
+def _placed(search: Search, folder: Path, receipt: Receipt, rows: int) -> dict[str, Any] | None:
+    files = [(search.ctx.store.path(receipt.key, f), f) for role in INDEX_ROLES for f in receipt.role(role)]
+    return {"rows": rows, "files": [_linked(folder, path, f) for path, f in files]} if files else None
+
+
+def _carried(folder: Path, shard: IndexShard) -> dict[str, Any]:
+    files = [_linked(folder, Path(shard.paths[role]), shard.files[role]) for role in INDEX_ROLES]
+    return {"rows": shard.rows, "files": files}
+
+
+def _linked(folder: Path, path: Path, entry: FileEntry) -> dict[str, Any]:
+    """The file under a name of its digest."""
+    name = f"{entry.role}.{entry.digest.rpartition(':')[2][:32]}.arrow"
+    link_exclusively(path, folder / name)
+    return asdict(replace(entry, path=name, extra={}))

@@ -1,0 +1,212 @@
+"""Who stays: from verified pairs and copies to verdicts, in one process and one stream of edges sorted by rank.
+
+Documents are numbered densely over all shards, those of the dataset first, then those of an index, which stay whatever
+comes. Memory is some 40 bytes a document, whatever the number of edges; the edges are read twice from mapped files.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from gristmill.pipeline.exchange_rows import fixed_bytes, merge_runs
+from gristmill.pipeline.similar.tables import mapped_batches
+from gristmill.stages.dedup.minhash import EXACT, INDEXED, NEAR
+from gristmill.stages.dedup.minhash_rows import Copies
+from gristmill.stages.dedup.stars import DROPPED, fresh_status, settle
+from gristmill.stages.kernels.components import fresh_parents, labels, union_edges
+from gristmill.stages.kernels.star_status import INDEX
+from gristmill.stages.protocol import DROP, MARK, VERDICTS, verdicts
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+SHARD_ADDR_BITS = np.uint64(32)
+_ROW_MASK = np.uint64(0xFFFFFFFF)
+_MOST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class Shards:
+    """Rows of all shards in the order of their addresses; the first `ours` are the dataset's."""
+
+    rows: Sequence[int]
+    ours: int
+
+    @property
+    def starts(self) -> Ints:
+        """Number of the first document of each shard, and of all."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(self.rows, np.int64))])
+
+    def numbers(self, addr: Words) -> Ints:
+        """Dense numbers of addresses."""
+        return self.starts[(addr >> SHARD_ADDR_BITS).astype(np.int64)] + (addr & _ROW_MASK).astype(np.int64)
+
+    def addresses(self, number: Ints) -> Words:
+        """Addresses of dense numbers."""
+        starts = self.starts
+        shard = np.searchsorted(starts, number, side="right") - 1
+        return (shard.astype(np.uint64) << SHARD_ADDR_BITS) | (number - starts[shard]).astype(np.uint64)
+
+
+@dataclass
+class _State:
+    """Arrays of one value a document."""
+
+    shards: Shards
+    status: npt.NDArray[np.uint8] = field(init=False)
+    parent: Any = field(init=False)
+    touched: npt.NDArray[np.bool_] = field(init=False)
+    count: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        documents = int(self.shards.starts[-1])
+        self.status = fresh_status(documents)
+        self.status[int(self.shards.starts[self.shards.ours]) :] = INDEX
+        self.parent = fresh_parents(documents)
+        self.touched = np.zeros(documents, np.bool_)
+        self.count = np.ones(documents, np.int64)
+
+
+def decide(edges: Sequence[str], copies: Sequence[str], shards: Shards, threshold: float) -> pa.Table:
+    """Rows of VERDICTS sorted by address: what goes, and the clusters of what stays. `edges` and `copies` are files."""
+    state = _State(shards)
+    drops = _settled(edges, state)
+    equal = _copies(copies, state)
+    gone = [_near(drops, shards, threshold), _equal(equal, drops, state, threshold)]
+    kept = _marks(edges, equal, drops, state)
+    table = pa.Table.from_batches([*gone, kept], schema=VERDICTS).combine_chunks()
+    return table.sort_by([("addr", "ascending"), ("kind", "ascending")]).combine_chunks()
+
+
+@dataclass(frozen=True)
+class _Drops:
+    """Documents that go for a similar one, sorted by `lower`; `keeper` (n, 16), `higher` dense numbers."""
+
+    lower: Ints
+    higher: Ints
+    keeper: npt.NDArray[np.uint8]
+    value: npt.NDArray[np.float64]
+    bands: Words
+
+    def at(self, lower: Ints) -> Ints:
+        """Places of documents among the drops, -1 where they stay."""
+        if not len(self.lower):
+            return np.full(len(lower), -1, np.int64)
+        found = np.minimum(np.searchsorted(self.lower, lower), len(self.lower) - 1)
+        return np.where(self.lower[found] == lower, found, -1)
+
+
+def _settled(edges: Sequence[str], state: _State) -> _Drops:
+    parts: list[list[Any]] = [
+        [np.zeros(0, np.int64)] * 2 + [np.zeros((0, 16), np.uint8), np.zeros(0), np.zeros(0, "u8")]
+    ]
+    for batch in merge_runs([mapped_batches(path) for path in edges]):
+        lower, higher = _ends(batch, state.shards)
+        goes = settle(lower, higher, state.status)
+        union_edges(state.parent, lower, higher)
+        for ends, name in ((lower, "count"), (higher, "higher_count")):
+            state.touched[ends] = True
+            state.count[ends] = batch.column(name).to_numpy()
+        value, bands = batch.column("value").to_numpy(), batch.column("bands").to_numpy()
+        parts.append([lower[goes], higher[goes], fixed_bytes(batch.column("keeper"))[goes], value[goes], bands[goes]])
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return _Drops(*(column[order] for column in columns))
+
+
+def _ends(batch: pa.RecordBatch, shards: Shards) -> tuple[Ints, Ints]:
+    return tuple(shards.numbers(batch.column(name).to_numpy()) for name in ("addr", "higher_addr"))  # type: ignore[return-value]
+
+
+def _copies(paths: Sequence[str], state: _State) -> pa.Table:
+    """The verdicts of the copies, sorted; their counts and those of the kept ones are entered."""
+    table = pa.Table.from_batches([b for p in paths for b in mapped_batches(p)], schema=Copies.reduced)
+    table = table.combine_chunks().sort_by("addr").combine_chunks()
+    for name, count in (("addr", "start"), ("note", "stop")):
+        state.count[state.shards.numbers(table.column(name).to_numpy())] = table.column(count).to_numpy()
+    return table
+
+
+def _near(drops: _Drops, shards: Shards, threshold: float) -> pa.RecordBatch:
+    indexed = drops.higher >= shards.starts[shards.ours]
+    columns = {
+        "kind": DROP,
+        "reason": np.where(indexed, INDEXED, NEAR),
+        "keeper": drops.keeper,
+        "value": drops.value,
+        "limit": threshold,
+        "note": drops.bands,
+    }
+    return verdicts(shards.addresses(drops.lower), columns)
+
+
+def _equal(copies: pa.Table, drops: _Drops, state: _State, threshold: float) -> pa.RecordBatch:
+    """A copy goes for the one it equals, or for what that one went for."""
+    shards = state.shards
+    best = shards.numbers(copies.column("note").to_numpy())
+    at = drops.at(best)
+    near = at >= 0
+    keeper = fixed_bytes(copies.column("keeper")).copy()
+    keeper[near] = drops.keeper[at[near]]
+    first_indexed = shards.starts[shards.ours]
+    indexed = best >= first_indexed
+    indexed[near] = drops.higher[at[near]] >= first_indexed
+    value, note = np.ones(len(best)), np.zeros(len(best), np.uint64)
+    value[near], note[near] = drops.value[at[near]], drops.bands[at[near]]
+    columns = {
+        "kind": DROP,
+        "reason": np.where(indexed, INDEXED, np.where(near, NEAR, EXACT)),
+        "keeper": keeper,
+        "value": value,
+        "limit": np.where(near, threshold, 1.0),
+        "note": note,
+    }
+    return verdicts(copies.column("addr").to_numpy(), columns)
+
+
+def _marks(edges: Sequence[str], copies: pa.Table, drops: _Drops, state: _State) -> pa.RecordBatch:
+    """Cluster and count of each document of the dataset that stays and has something like it."""
+    shards = state.shards
+    best = shards.numbers(copies.column("note").to_numpy())
+    at = drops.at(best)
+    total = state.count.copy()
+    np.add.at(total, drops.higher, state.count[drops.lower])
+    target = np.where(at >= 0, drops.higher[np.maximum(at, 0)] if len(drops.lower) else best, best)
+    np.add.at(total, target, copies.column("start").to_numpy())
+    hashes = _cluster_hashes(edges, copies, state)
+    touched = state.touched.copy()
+    touched[best] = True
+    touched[int(shards.starts[shards.ours]) :] = False
+    kept = np.flatnonzero(touched & (state.status != DROPPED))
+    label = np.asarray(state.parent)[kept]
+    cluster = np.column_stack([hashes[0][label], hashes[1][label]]).astype(">u8").view(np.uint8).reshape(-1, 16)
+    return verdicts(shards.addresses(kept), {"kind": MARK, "keeper": cluster, "value": total[kept]})
+
+
+def _cluster_hashes(edges: Sequence[str], copies: pa.Table, state: _State) -> tuple[Words, Words]:
+    """The smallest content hash of each component of more than one, by its label, in two words."""
+    from gristmill.stages.kernels.cluster_hash import lower_to
+
+    label = np.asarray(labels(state.parent))
+    best = np.full(len(label), _MOST), np.full(len(label), _MOST)
+
+    def enter(ends: Ints, hashes: npt.NDArray[np.uint8]) -> None:
+        words = np.ascontiguousarray(hashes).view(">u8").astype(np.uint64).reshape(-1, 2)
+        hi, lo = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
+        lower_to(label[ends].astype(np.int64), hi, lo, *best)
+
+    for lower, higher, batch in _edges(edges, state.shards):
+        for ends, name in ((lower, "key"), (higher, "order")):
+            enter(ends, fixed_bytes(batch.column(name))[:, -16:])
+    enter(state.shards.numbers(copies.column("note").to_numpy()), fixed_bytes(copies.column("content_hash")))
+    return best
+
+
+def _edges(paths: Sequence[str], shards: Shards) -> Iterator[tuple[Ints, Ints, pa.RecordBatch]]:
+    for path in paths:
+        for batch in mapped_batches(path):
+            yield *_ends(batch, shards), batch

@@ -1,0 +1,131 @@
+"""Comparing candidates: each pair once, the sets that it takes, the similarity of each pair."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from blake3 import blake3
+
+from gristmill.manifests.canonical import DIGEST_PREFIX
+from gristmill.manifests.commit import Receipt
+from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS
+from gristmill.pipeline.similar.search import Search, paths_of
+from gristmill.pipeline.similar.tables import ranges_by_base, rows_of
+from gristmill.pipeline.task import Task, make_task
+
+
+@dataclass
+class Candidates:
+    """What was compared so far: for each of the `parts` the receipts of its merged pairs; numbers of pairs."""
+
+    parts: int
+    compared: int = 0
+    similar: int = 0
+    merged: dict[int, list[Receipt]] = field(default_factory=dict[int, list[Receipt]])
+
+
+def verify_pairs(search: Search, candidates: Candidates, pairs: Sequence[Receipt], number: int) -> list[Receipt]:
+    """The receipts that hold edges, of the pairs that were not compared before."""
+    fresh = _merge(search, candidates, pairs, number)
+    if not fresh:
+        return []
+    sets = search.ctx.map(_set_tasks(search, candidates, fresh, number))
+    shard_of = [r.facts["shard"] for r in sets]
+    receipts = search.ctx.map(_verify_tasks(search, fresh, (sets, shard_of), number))
+    candidates.compared += sum(r.facts["compared"] for r in receipts)
+    candidates.similar += sum(r.facts["similar"] for r in receipts)
+    return [r for r in receipts if r.role("edges")]
+
+
+def _merge(search: Search, candidates: Candidates, pairs: Sequence[Receipt], number: int) -> dict[int, Receipt]:
+    """Part -> its merged pairs; parts without any are left out."""
+    ctx, tasks, parts = search.ctx, list[Task](), list[int]()
+    for part in range(candidates.parts):
+        files = [(r, f) for r in pairs for f in r.role("pairs") if f.extra["parts"][part][2]]
+        if not files:
+            continue
+        earlier = candidates.merged.get(part, [])
+        what = {"pairs": [[f.digest, f.extra["parts"][part]] for _, f in files], "earlier": [r.digest for r in earlier]}
+        payload = {
+            "pairs": [[str(ctx.store.path(r.key, f)), f.extra["parts"][part]] for r, f in files],
+            "earlier": paths_of(ctx, earlier, "merged"),
+        }
+        label = f"{search.label} pairs {part + 1}/{candidates.parts}, round {number}"
+        tasks.append(make_task("similar_merge", what, payload, label))
+        parts.append(part)
+    found = {p: r for p, r in zip(parts, ctx.map(tasks), strict=True) if r.role("merged")}
+    for part, receipt in found.items():
+        candidates.merged.setdefault(part, []).append(receipt)
+    return found
+
+
+def _set_tasks(search: Search, candidates: Candidates, fresh: dict[int, Receipt], number: int) -> list[Task]:
+    """One task for each shard that a pair wants something of."""
+    shards = len(search.rows)
+    bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
+    demands: list[list[list[list[Any]]]] = [[[] for _ in range(candidates.parts)] for _ in range(shards)]
+    for part, receipt in fresh.items():
+        path = paths_of(search.ctx, [receipt], "demand")[0]
+        for shard, (first, stop) in enumerate(ranges_by_base(path, "addr", bases)):
+            if stop > first:
+                demands[shard][part].append([path, first, stop])
+    return [
+        _set_task(search, shard, demands[shard], number) for shard in range(shards) if any(map(len, demands[shard]))
+    ]
+
+
+def _set_task(search: Search, shard: int, demands: list[list[list[Any]]], number: int) -> Task:
+    ours = shard < len(search.shards)
+    base = shard << SHARD_ADDR_BITS
+    if ours:
+        path, entry = str(search.shards[shard].path), search.shards[shard].entry
+    else:
+        indexed = search.indexed[shard - len(search.shards)]
+        path, entry = indexed.paths["sets"], indexed.files["sets"]
+    what = {
+        "sets": search.stage.decides("sets"),
+        "input": entry.digest,
+        "indexed": not ours,
+        "demands": [_digest(ranges, base) for ranges in demands],
+        "shard": shard,
+    }
+    payload = {**search.worker(), "shard": path, "number": shard, "indexed": not ours, "base": base, "demands": demands}
+    label = f"{search.label} sets {shard + 1}/{len(search.rows)}, round {number}"
+    return make_task("similar_sets", what, payload, label, entry.bytes)
+
+
+def _digest(ranges: list[list[Any]], base: int) -> str:
+    if not ranges:
+        return ""
+    hasher = blake3()
+    for path, first, stop in ranges:
+        local = rows_of(path, first, stop).column("addr").to_numpy() - np.uint64(base)
+        hasher.update(local.tobytes())
+    return DIGEST_PREFIX + hasher.hexdigest()
+
+
+def _verify_tasks(
+    search: Search, fresh: dict[int, Receipt], sets: tuple[Sequence[Receipt], Sequence[int]], number: int
+) -> list[Task]:
+    tasks: list[Task] = []
+    for part, receipt in fresh.items():
+        of_part = [
+            (r, f, shard) for r, shard in zip(*sets, strict=True) for f in r.role("sets") if f.extra["parts"][part][2]
+        ]
+        what = {
+            "verify": search.stage.decides("verify"),
+            "merged": receipt.digest,
+            "sets": [[f.digest, f.extra["parts"][part]] for _, f, _ in of_part],
+        }
+        payload = {
+            **search.worker(),
+            "merged": paths_of(search.ctx, [receipt], "merged"),
+            "sets": [
+                [str(search.ctx.store.path(r.key, f)), f.extra["parts"][part], shard << SHARD_ADDR_BITS]
+                for r, f, shard in of_part
+            ],
+        }
+        label = f"{search.label} comparing {part + 1}, round {number}"
+        tasks.append(make_task("similar_verify", what, payload, label))
+    return tasks

@@ -1,0 +1,60 @@
+"""Task `similar_merge`: one part of all candidate pairs, each once -> what to compare, and whose sets it takes.
+
+Payload: `pairs` (`[path, part]`), `earlier` (paths of the `merged` files of this part in the rounds before: what was
+compared there is left out). Leaves `merged`: pairs sorted by both addresses; `demand`: the addresses in them, sorted.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.pipeline.similar.tables import mapped_batches
+from gristmill.pipeline.spill import SpillWriter, read_part
+from gristmill.pipeline.task import Task
+from gristmill.pipeline.tasks.similar_pairs import merged_pairs
+
+DEMAND = pa.schema([("addr", pa.uint64())])
+
+
+def run(task: Task, store: ObjectStore) -> Receipt:
+    """See the module."""
+    batches = [b for path, part in task.payload["pairs"] for b in read_part(Path(path), part)]
+    writer = store.begin(task.key, task.what)
+    try:
+        if batches:
+            _write(writer, _left(pa.Table.from_batches(batches).combine_chunks(), task.payload["earlier"]))
+        return writer.commit({})
+    except BaseException:
+        writer.abandon()
+        raise
+
+
+def _left(pairs: pa.Table, earlier: list[str]) -> pa.Table:
+    """The pairs that were not compared before."""
+    old = [b for path in earlier for b in mapped_batches(path)]
+    pairs = merged_pairs(pairs)
+    if not old:
+        return pairs
+    both = [np.concatenate([_ends(b) for b in old]), _ends(pairs)]
+    seen, mine = both
+    return pairs.filter(pa.array(~np.isin(mine, seen)))
+
+
+def _ends(pairs: pa.Table | pa.RecordBatch) -> np.ndarray:
+    ends = np.empty(pairs.num_rows, dtype=[("low", "<u8"), ("high", "<u8")])
+    ends["low"], ends["high"] = pairs.column("addr").to_numpy(), pairs.column("higher_addr").to_numpy()
+    return ends
+
+
+def _write(writer: ObjectWriter, pairs: pa.Table) -> None:
+    if not pairs.num_rows:
+        return
+    spill = SpillWriter(writer, pairs.schema)
+    spill.part(pairs.combine_chunks().to_batches())
+    spill.close("merged")
+    wanted = np.unique(np.concatenate([pairs.column(n).to_numpy() for n in ("addr", "higher_addr")]))
+    demand = SpillWriter(writer, DEMAND)
+    demand.part([pa.RecordBatch.from_arrays([pa.array(wanted)], schema=DEMAND)])
+    demand.close("demand")

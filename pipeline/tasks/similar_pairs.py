@@ -1,0 +1,117 @@
+"""Task `similar_pairs`: one partition of all band rows -> candidate pairs, cut into parts by the lower one's content.
+
+Payload: `exchange` (stage, params, part), `base_dir`; `spills` (as for `reduce`); `without` (paths of verdicts: what
+they drop takes no part); `large` (null in the first round, else paths of the large groups of this partition: only they
+take part); `pair_parts`.
+Leaves `pairs` (several files of that many parts; rows of the stage's pairs, sorted by both addresses, each once), and
+`large`: `key` and `members` of groups that were too large for all pairs.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.pipeline.exchange_rows import merge_runs, part_of
+from gristmill.pipeline.exchanges import load_exchange
+from gristmill.pipeline.similar.tables import among, dropped_addresses, mapped_batches, without
+from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.task import Task
+from gristmill.pipeline.tasks.exchange_reduce import placed_run
+from gristmill.stages.dedup.minhash_rows import (
+    BAND_KEY_BYTES,
+    BandRows,
+    Groups,
+    bytes_of,
+    column_of,
+)
+
+PAIRS_A_FILE = 1 << 21
+
+LARGE = pa.schema([("key", pa.binary(BAND_KEY_BYTES)), ("members", pa.int64())])
+
+
+def merged_pairs(pairs: pa.Table) -> pa.Table:
+    """Each pair once, with the bands of all its rows, sorted by `addr`, `higher_addr`."""
+    low, high = pairs.column("addr").to_numpy(), pairs.column("higher_addr").to_numpy()
+    order = np.lexsort((high, low))
+    low, high = low[order], high[order]
+    starts = np.ones(len(order), np.bool_)
+    starts[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    first = np.flatnonzero(starts)
+    bands = pairs.column("bands").to_numpy()[order]
+    united = np.bitwise_or.reduceat(bands, first) if len(first) else bands
+    table = pairs.take(pa.array(order[first])).combine_chunks()
+    return table.set_column(table.schema.get_field_index("bands"), "bands", pa.array(united, pa.uint64()))
+
+
+def _of_keys(batches: Iterator[pa.RecordBatch], keys: np.ndarray) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch.filter(pa.array(among(_as_text(batch.column("key")), keys)))
+
+
+def _as_text(keys: pa.Array) -> np.ndarray:
+    # numpy strips trailing zero bytes of S values on both sides alike, which keeps equality and order.
+    return np.ascontiguousarray(bytes_of(keys)).view(f"S{BAND_KEY_BYTES}").ravel()
+
+
+def _rows(payload: Any, stage: BandRows) -> Iterator[pa.RecordBatch]:
+    runs = [placed_run(path, part, base) for path, part, base in payload["spills"]]
+    gone = dropped_addresses(payload["without"])
+    rows = without(merge_runs(runs), gone)
+    if payload["large"] is None:
+        return rows
+    batches = [b for path in payload["large"] for b in mapped_batches(path)]
+    keys = np.sort(np.concatenate([_as_text(b.column("key")) for b in batches])) if batches else np.zeros(0, "S9")
+    return _of_keys(rows, keys)
+
+
+def run(task: Task, store: ObjectStore) -> Receipt:
+    """See the module."""
+    payload = task.payload
+    stage = load_exchange(payload["exchange"], payload["base_dir"])
+    assert isinstance(stage, BandRows)
+    groups = Groups(stage.max_bucket, stage.pivots)
+    writer = store.begin(task.key, task.what)
+    try:
+        count, held, pending = 0, 0, list[pa.RecordBatch]()
+        for block in groups.pairs(_rows(payload, stage)):
+            pending.append(block)
+            held += block.num_rows
+            if held >= PAIRS_A_FILE:
+                count += _flush(writer, pending, stage.reduced, payload["pair_parts"])
+                held, pending = 0, []
+        count += _flush(writer, pending, stage.reduced, payload["pair_parts"])
+        large = _write_large(writer, groups)
+        return writer.commit({"pairs": count, "large_groups": len(groups.large), "largest_group": large})
+    except BaseException:
+        writer.abandon()
+        raise
+
+
+def _flush(writer: ObjectWriter, pending: Sequence[pa.RecordBatch], schema: pa.Schema, parts: int) -> int:
+    if not pending:
+        return 0
+    pairs = merged_pairs(pa.Table.from_batches(pending, schema=schema).combine_chunks())
+    lower = bytes_of(pairs.column("lower").combine_chunks())[:, -16:]
+    part = part_of(column_of(lower), parts)
+    by_part = np.argsort(part, kind="stable")
+    bounds = np.searchsorted(part[by_part], np.arange(parts + 1))
+    ordered = pairs.take(pa.array(by_part)).combine_chunks()
+    spill = SpillWriter(writer, schema)
+    for p in range(parts):
+        spill.part(ordered.slice(int(bounds[p]), int(bounds[p + 1] - bounds[p])).to_batches())
+    spill.close("pairs")
+    return pairs.num_rows
+
+
+def _write_large(writer: ObjectWriter, groups: Groups) -> int:
+    if not groups.large:
+        return 0
+    keys, members = zip(*groups.large, strict=True)
+    spill = SpillWriter(writer, LARGE)
+    spill.part([pa.RecordBatch.from_arrays([pa.array(keys, LARGE.field(0).type), pa.array(members)], schema=LARGE)])
+    spill.close("large")
+    return int(max(members))
