@@ -89,8 +89,7 @@ def _word(raw: Bytes) -> Words:
 
 def part_of(key: pa.ChunkedArray | pa.FixedSizeBinaryArray, parts: int) -> npt.NDArray[np.int64]:
     """Partition of each key: floor(first 32 bits * parts / 2^32); non-decreasing in the key."""
-    raw = fixed_bytes(key)[:, :4].astype(np.uint64)
-    prefix = (raw[:, 0] << np.uint64(24)) | (raw[:, 1] << np.uint64(16)) | (raw[:, 2] << np.uint64(8)) | raw[:, 3]
+    prefix = _word(fixed_bytes(key)[:, :4]) >> np.uint64(32)
     return ((prefix * np.uint64(parts)) >> np.uint64(32)).astype(np.int64)
 
 

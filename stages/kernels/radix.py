@@ -15,10 +15,9 @@ import numpy.typing as npt
 from numba import types
 
 from gristmill.manifests.errors import GristmillError
-from gristmill.stages.kernels.jit import KEYS, OFFSETS, kernel
+from gristmill.stages.kernels.jit import KEYS, kernel
 
 Words = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
 Payload = npt.NDArray[np.uint32]
 
 MAX_ROWS = 1 << 32
@@ -28,7 +27,6 @@ _DIGITS = 8
 _VALUES = 256
 _WORDS_OUT = types.Array(types.uint64, 1, "C")
 _PAYLOAD = types.Array(types.uint32, 1, "C")
-_INTS_OUT = types.Array(types.int64, 1, "C")
 
 
 @kernel(types.int64(_WORDS_OUT, _PAYLOAD, _WORDS_OUT, _PAYLOAD))
@@ -68,20 +66,29 @@ def _radix_kernel(keys: Any, payload: Any, spare_keys: Any, spare_payload: Any) 
     return swapped
 
 
-@kernel(types.int64(KEYS, _INTS_OUT))
-def _tied_kernel(word: Any, run: Any) -> Any:
-    """Narrows sorted runs by a word: numbers anew the runs of rows that tie in it, too. Returns how many there are."""
-    last = -1
-    before = np.int64(-1)
-    for i in range(len(word)):
-        if i == 0 or run[i] != before or word[i] != word[i - 1]:
-            last += 1
-        before = run[i]
-        run[i] = last
-    return last + 1
+@kernel(types.int64(KEYS, _PAYLOAD, _PAYLOAD))
+def _tied_kernel(word: Any, at: Any, run: Any) -> Any:
+    """Narrows sorted runs of rows, `at` and the number of its `run` for each, to those that tie in a word, too.
+
+    Writes them to the front of both, runs numbered anew, and returns how many rows they are.
+    """
+    rows = len(word)
+    filled = runs = start = 0
+    while start < rows:
+        stop = start + 1
+        while stop < rows and run[stop] == run[start] and word[stop] == word[start]:
+            stop += 1
+        if stop - start > 1:
+            for i in range(start, stop):
+                at[filled] = at[i]
+                run[filled] = runs
+                filled += 1
+            runs += 1
+        start = stop
+    return filled
 
 
-@kernel(types.int64(KEYS, OFFSETS))
+@kernel(types.int64(KEYS, types.Array(types.uint32, 1, "C", readonly=True)))
 def _falls_kernel(word: Any, run: Any) -> Any:
     """Where the word first falls within a run; 0 if nowhere."""
     for i in range(1, len(word)):
@@ -103,33 +110,29 @@ def sort_words(keys: Words) -> Words:
 
 def argsort(keys: Words) -> Payload:
     """The rows in the order of their keys, stably. Raises GristmillError from 2^32 rows on."""
+    return _argsorted(keys)[1]
+
+
+def _argsorted(keys: Words) -> tuple[Words, Payload]:
     if len(keys) >= MAX_ROWS:
         raise GristmillError("more rows than one sort takes", value=len(keys), remedy="sort partitions of them")
-    return sort_pairs(keys.copy(), np.arange(len(keys), dtype=np.uint32))[1]
+    return sort_pairs(keys.copy(), np.arange(len(keys), dtype=np.uint32))
 
 
 def order_by(words: Iterable[Words]) -> Payload:
     """The rows in the order of their words, the first word first; words are asked for while rows still tie."""
     asked = iter(words)
-    first = next(asked)
-    order = argsort(first)
-    at, run = _tied(np.arange(len(order)), np.zeros(len(order), np.int64), first[order])
-    while len(at) and (word := next(asked, None)) is not None:
+    here, order = _argsorted(next(asked))
+    at, run = np.arange(len(order), dtype=np.uint32), np.zeros(len(order), np.uint32)
+    tied = int(_tied_kernel(here, at, run))
+    while tied and (word := next(asked, None)) is not None:
+        at, run = at[:tied], run[:tied]
         held = order[at]
         here = word[held]
         if _falls_kernel(here, run):
-            by = argsort(here)
-            by = by[argsort(run.view(np.uint64)[by])]
-            order[at] = held[by]
-            here = here[by]
-        at, run = _tied(at, run, here)
+            here, by = _argsorted(here)
+            _, by_run = _argsorted(run[by].astype(np.uint64))
+            order[at] = held[by[by_run]]
+            here = here[by_run]
+        tied = int(_tied_kernel(here, at, run))
     return order
-
-
-def _tied(at: Ints, run: Ints, word: Words) -> tuple[Ints, Ints]:
-    """Of sorted rows at `at`, in runs: those that tie with another of their run in `word`, too, and their runs."""
-    runs = _tied_kernel(word, run)
-    if runs == len(at):
-        return at[:0], run[:0]
-    tied = np.bincount(run, minlength=runs)[run] > 1
-    return at[tied], run[tied]
