@@ -4,7 +4,7 @@ A file holds record batches of one schema; `parts[p] = [first_batch, batches, ro
 belong to part p. Written through the commit protocol, read by memory map.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,10 @@ class SpillWriter:
         self._ipc = pa.ipc.new_file(pa.PythonFile(self._file, mode="w"), schema)
         self._schema = schema
         self._batches = 0
-        self._rows = 0
+        self.rows = 0
         self.parts: list[list[int]] = []
 
-    def part(self, tables: Sequence[pa.RecordBatch]) -> None:
+    def part(self, tables: Iterable[pa.RecordBatch]) -> None:
         """Append one part."""
         first, rows = self._batches, 0
         for table in tables:
@@ -36,14 +36,14 @@ class SpillWriter:
                 self._ipc.write_batch(table.slice(start, SPILL_ROWS_A_BATCH))
                 self._batches += 1
             rows += table.num_rows
-        self._rows += rows
+        self.rows += rows
         self.parts.append([first, self._batches - first, rows])
 
     def close(self, role: str, extra: Mapping[str, Any] | None = None) -> None:
         """Finish the file as `role` of the object."""
         self._ipc.close()
         more = {"parts": self.parts, **(extra or {})}
-        self._writer.add(self._file, role, f"{role}.arrow", self._rows, more)
+        self._writer.add(self._file, role, f"{role}.arrow", self.rows, more)
 
 
 def read_part(path: Path, part: Sequence[int]) -> Iterator[pa.RecordBatch]:

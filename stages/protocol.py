@@ -244,7 +244,8 @@ class Rounds(Protocol):
 class Census(Protocol):
     """A stage that decides in one process, from fixed-width rows of whole datasets that it counts shard by shard.
 
-    `counts` is the schema of these rows; it has `addr`.
+    `counts` is the schema of these rows; it has `addr`. `reads` and `counts` may be properties,
+    where they depend on parameters.
     """
 
     name: ClassVar[str]
@@ -260,8 +261,11 @@ class Census(Protocol):
         """Rows of `counts` for the rows of the batch."""
         ...
 
-    def decide(self, counted: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows of VERDICTS from those of all shards, in any order of shards."""
+    def decide(self, counted: Iterator[pa.RecordBatch], told: dict[str, int]) -> Iterator[pa.RecordBatch]:
+        """Rows of VERDICTS from those of all shards, in any order of shards.
+
+        `told` takes what else there is to tell, counts by name; they become the step's facts in the manifest.
+        """
         ...
 
 
