@@ -45,6 +45,7 @@ BUILTIN: Mapping[str, str] = {
     "pii": "gristmill.stages.text.pii:Pii",
     "quality": "gristmill.stages.quality.stage:Quality",
     "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
+    "repo_dedup": "gristmill.stages.dedup.repos:RepoDedup",
     "minhash_dedup": "gristmill.stages.dedup.minhash:MinhashDedup",
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
 }

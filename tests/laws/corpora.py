@@ -272,7 +272,7 @@ datasets:
   code:
     read: {tree: "code/"}
     domain: code
-    steps: [code_rules, secrets]
+    steps: [repo_dedup, code_rules, secrets]
   repositories:
     read: {tree: "repositories/", whole_repo: true}
     domain: code

@@ -11,7 +11,8 @@ from blake3 import blake3
 from gristmill.manifests.schema import DOCUMENT, content_hashes, document_batch
 from gristmill.stages import catalogue
 from gristmill.stages.chain import run_chain
-from gristmill.stages.protocol import VERDICTS, Exchange, Filter, Mapper, emitted_schema
+from gristmill.stages.columns import with_column
+from gristmill.stages.protocol import VERDICTS, Census, Exchange, Filter, Mapper, emitted_schema
 from tests.laws.corpora import HOSTILE, named_stages, prose
 from tests.laws.samples import sample_stage
 
@@ -22,6 +23,7 @@ TEXTS = [*HOSTILE, *(prose(n, 60 + 31 * n) for n in range(12)), *(PAGE.format(pr
 STAGES = {name: sample_stage(name) for name in catalogue.names()}
 ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
 EXCHANGES = [n for n, s in STAGES.items() if isinstance(s, Exchange)]
+CENSUSES = [n for n, s in STAGES.items() if isinstance(s, Census)]
 
 
 def make_batch(texts: list[str | None]) -> pa.RecordBatch:
@@ -139,18 +141,76 @@ def test_an_exchange_depends_on_no_order_and_no_batching(name: str) -> None:
         assert reduced(stage, batch, order[::-1], cut) == expected
 
 
+def census_batch() -> pa.RecordBatch:
+    """Documents that come two or three times, as files of three repositories."""
+    batch = make_batch([*TEXTS, *TEXTS, *TEXTS[:9]])
+    paths = [f"r{row // len(TEXTS)}/d/f{row % len(TEXTS)}.py" for row in range(batch.num_rows)]
+    metas = [json.dumps({"s": {"path": path}}) for path in paths]
+    return with_column(batch, "meta", pa.array(metas, pa.large_string()))
+
+
+def decided(stage: Census, batch: pa.RecordBatch, order: list[int], cut: int) -> list[str]:
+    """Verdicts of a census whose rows come in some order, counted in two batches."""
+    reads = batch.select(list(stage.reads)).take(pa.array(order))
+    addr = np.array(order, dtype=np.uint64)
+    counted = [
+        stage.count(reads.slice(*part), addr[slice(part[0], sum(part))]) for part in ((0, cut), (cut, len(order) - cut))
+    ]
+    assert all(c.schema == stage.counts for c in counted)
+    rows = pa.Table.from_batches(list(stage.decide(iter(counted), {})), schema=VERDICTS)
+    return sorted(map(repr, rows.to_pylist()))
+
+
+@pytest.mark.parametrize("name", CENSUSES)
+def test_a_census_depends_on_no_order_and_no_batching(name: str) -> None:
+    stage = STAGES[name]
+    assert isinstance(stage, Census)
+    batch = census_batch()
+    order = list(range(batch.num_rows))
+    expected = decided(stage, batch, order, 0)
+    assert expected
+    for cut in range(0, batch.num_rows, 9):
+        assert decided(stage, batch, order[::-1], cut) == expected
+
+
+@pytest.mark.parametrize("name", CENSUSES)
+def test_a_census_of_nothing_decides_nothing(name: str) -> None:
+    stage = STAGES[name]
+    assert isinstance(stage, Census)
+    none = make_batch([]).select(list(stage.reads))
+    counted = stage.count(none, np.zeros(0, np.uint64))
+    assert counted.schema == stage.counts and counted.num_rows == 0
+    for batches in ([], [counted]):
+        assert sum(b.num_rows for b in stage.decide(iter(batches), {})) == 0
+
+
+@pytest.mark.parametrize("name", CENSUSES)
+def test_a_census_gives_words_of_its_vocabulary(name: str) -> None:
+    stage = STAGES[name]
+    assert isinstance(stage, Census)
+    batch = census_batch()
+    addr = np.arange(batch.num_rows, dtype=np.uint64)
+    counted = stage.count(batch.select(list(stage.reads)), addr)
+    rows = pa.Table.from_batches(list(stage.decide(iter([counted]), {})), schema=VERDICTS)
+    assert set(rows.column("reason").to_pylist()) <= set(range(len(stage.reasons())))
+    assert set(rows.column("addr").to_pylist()) <= set(addr.tolist())
+
+
 def golden_digest(name: str) -> str:
     """Digest of all that a stage makes of the fixed texts."""
     stage = STAGES[name]
     if isinstance(stage, Exchange):
         batch = make_batch([*TEXTS, *TEXTS[:9]])
         made: object = sorted(reduced(stage, batch, list(range(batch.num_rows)), 7))
+    elif isinstance(stage, Census):
+        batch = census_batch()
+        made = decided(stage, batch, list(range(batch.num_rows)), 7)
     else:
         made = outcome(name, make_batch(list(TEXTS)))
     return blake3(repr(made).encode("utf-8", "surrogatepass")).hexdigest(16)
 
 
-@pytest.mark.parametrize("name", [*ROW_LOCAL, *EXCHANGES])
+@pytest.mark.parametrize("name", [*ROW_LOCAL, *EXCHANGES, *CENSUSES])
 def test_output_changes_only_with_the_version(name: str) -> None:
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     now = {"version": STAGES[name].version, "digest": golden_digest(name)}
@@ -158,5 +218,5 @@ def test_output_changes_only_with_the_version(name: str) -> None:
 
 
 if __name__ == "__main__":
-    table = {n: {"version": STAGES[n].version, "digest": golden_digest(n)} for n in (*ROW_LOCAL, *EXCHANGES)}
+    table = {n: {"version": STAGES[n].version, "digest": golden_digest(n)} for n in (*ROW_LOCAL, *EXCHANGES, *CENSUSES)}
     GOLDEN.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
