@@ -141,11 +141,33 @@ class ReceiptModel(_Strict):
     digest: Digest
 
 
-Document = Annotated[ManifestModel | RunModel | ReceiptModel, Field(discriminator="format")]
+class IndexShardModel(_Strict):
+    """A part of an index: its files, and how many addresses it has."""
+
+    rows: Count
+    files: list[FileModel]
+
+
+class IndexModel(_Strict):
+    """`index.json` of an index of deduplicated documents (see `manifests.indexes`)."""
+
+    format: Literal["gristmill-index"]
+    format_version: Version
+    config: dict[str, Any]
+    dataset: str
+    recipe: RecipeRef
+    sample: float | None
+    documents: Count
+    shards: list[IndexShardModel]
+    volatile: dict[str, Any]
+    digest: Digest
+
+
+Document = Annotated[ManifestModel | RunModel | ReceiptModel | IndexModel, Field(discriminator="format")]
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of all three documents, told apart by `format`."""
+    """The JSON Schema (draft 2020-12) of all four documents, told apart by `format`."""
     schema = TypeAdapter(Document).json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

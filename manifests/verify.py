@@ -2,9 +2,9 @@
 
 `verify` takes the folder that a run wrote (`run.json`, a folder for each dataset, `objects/`) or the folder of one
 dataset. It never raises on damage: whatever is wrong is a Fault. Covered, byte for byte: `run.json`, each
-`manifest.json`, each `objects/*/receipt.json`, and every file that they name. What a killed attempt left (temporary
-names, files of an object that no receipt names) is no fault, since no reader opens it; a file in a
-dataset's folder that the manifest does not name is one, since a glob would find it.
+`manifest.json`, `objects/*/receipt.json` and `indexes/*/index.json`, and every file that they name. What a killed
+attempt left (temporary names, files of an object that no receipt names) is no fault, since no reader opens it; a file
+in a dataset's folder that the manifest does not name is one, since a glob would find it.
 
 A dataset of the run without a folder, or whose publishing was cut short before its manifest, is `pending`, not a
 fault: the run has not got that far.
@@ -19,8 +19,9 @@ from typing import Any
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import OBJECTS, RECEIPT, TMP_PREFIX, FileEntry
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.indexes import INDEX, INDEXES, index_files
 from gristmill.manifests.manifest import MANIFEST, PUBLISHING, RUN, file_entries
-from gristmill.manifests.manifest_model import ManifestModel, ReceiptModel, RunModel
+from gristmill.manifests.manifest_model import IndexModel, ManifestModel, ReceiptModel, RunModel
 from gristmill.manifests.verify_books import Dataset, books_faults
 from gristmill.manifests.verify_documents import load_document
 from gristmill.manifests.verify_files import (
@@ -139,6 +140,7 @@ def verify(out: Path, deep: bool = False, progress: Progress | None = None) -> V
 def _take_run(state: _State) -> None:
     run = state.document(state.root / RUN, RUN, RunModel)
     _take_receipts(state)
+    _take_indexes(state)
     names = [name for name in run["datasets"] if is_inside(name)] if run else []
     for name in dict.fromkeys([*names, *_other_datasets(state, names)]):
         if (state.root / name).is_dir():
@@ -174,6 +176,16 @@ def _take_receipts(state: _State) -> None:
         if not receipt["key"] == key == key_of(receipt["what"]):
             state.faults.append(Fault(f"{shown}/{RECEIPT}", "format", f"the receipt of {receipt['key']}"))
         state.entries(folder, shown, (FileEntry.from_json(f) for f in receipt["files"]))
+
+
+def _take_indexes(state: _State) -> None:
+    for name in sorted(_folders(state, state.root / INDEXES)):
+        folder, shown = state.root / INDEXES / name, f"{INDEXES}/{name}"
+        if not (folder / INDEX).exists():
+            continue
+        index = state.document(folder / INDEX, f"{shown}/{INDEX}", IndexModel)
+        if index is not None:
+            state.entries(folder, shown, index_files(index))
 
 
 def _take_dataset(state: _State, folder: Path, shown: str) -> None:

@@ -1,7 +1,7 @@
 """Which files of an output are a run's own: what it may replace and take away, and never reads as input.
 
-Own are the files right below the output that a run writes, `objects/`, `alarms/`, and in the folder of each dataset
-the names that publishing gives. Everything else belongs to somebody else and is left alone: a dataset whose folder
+Own are the files right below the output that a run writes, `objects/`, `indexes/`, `alarms/`, and in the folder of
+each dataset the names that publishing gives. Everything else belongs to somebody else and is left alone: a dataset whose folder
 holds other files is refused before anything is done.
 """
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gristmill.manifests.commit import OBJECTS, TMP_PREFIX
 from gristmill.manifests.errors import UsageError
+from gristmill.manifests.indexes import INDEXES
 from gristmill.manifests.manifest import ALARMS, FORMAT, MANIFEST, RUN
 from gristmill.pipeline.lock import LOCK
 from gristmill.pipeline.progress import EVENTS
@@ -67,7 +68,7 @@ def own_input(out: Path, datasets: Iterable[str]) -> Callable[[str], bool]:
     An output may lie among the inputs of a pattern like `**`; what the run before left there is no input.
     Raises UsageError on a folder (`/` at the end) that is read as a whole and holds the output.
     """
-    unfinished = {OBJECTS, ALARMS, *datasets}
+    unfinished = {OBJECTS, INDEXES, ALARMS, *datasets}
 
     @cache
     def real_folder(folder: str) -> str:
