@@ -1,8 +1,8 @@
 """Which files of an output are a run's own: what it may replace and take away, and never reads as input.
 
 Own are the files right below the output that a run writes, `objects/`, `indexes/`, `alarms/`, and in the folder of
-each dataset the names that publishing gives. Everything else belongs to somebody else and is left alone: a dataset whose folder
-holds other files is refused before anything is done.
+each dataset the names that publishing gives. Everything else belongs to somebody else and is left alone: a dataset
+whose folder holds other files is refused before anything is done.
 """
 
 import json

@@ -27,7 +27,7 @@ _RECIPE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", re.ASCII)
 _STAGE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}|[^\x00\n]{1,400}\.py:[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
 MAX_DATASETS = 1000
 MAX_STEPS = 200
-RESERVED = ("alarms", "holdout", "objects", "run")
+RESERVED = ("alarms", "holdout", "indexes", "objects", "run")
 """Names that a run's folder uses itself."""
 
 
