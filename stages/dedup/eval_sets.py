@@ -111,6 +111,8 @@ def _sets(table: Fold, grams: Grams, items: EvalItems, found: Occurrences) -> Ev
     wanted = found.texts[grams.active[found.grams] != 0]
     totals = np.bincount(wanted, minlength=len(items.texts)).astype(np.int64)
     ignored = int((grams.active == 0).sum())
+    # The texts themselves have served: a worker need not hold them.
+    items = items._replace(texts=[text._replace(text="") for text in items.texts])
     return EvalSets(table, grams, items, found.texts.astype(np.int64), bounds, totals, ignored)
 
 

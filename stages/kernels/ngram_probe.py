@@ -78,8 +78,8 @@ def _same_words(data: Bytes, start: int, stop: int, fold: Fold, grams: Grams, gr
 
 
 @helper
-def _gram_of(data: Bytes, fold: Fold, grams: Grams, ring: Ring, length: int) -> int:
-    """The active n-gram that the last `length` words are, -1 if they are none."""
+def _gram_of(data: Bytes, fold: Fold, grams: Grams, skip: Flags, ring: Ring, length: int) -> int:
+    """The n-gram that the last `length` words are, -1 if they are none that is active and not skipped."""
     words = ring.state[_CHECKED]
     rolled = np.uint64(0)
     for i in range(words - length, words):
@@ -91,23 +91,23 @@ def _gram_of(data: Bytes, fold: Fold, grams: Grams, ring: Ring, length: int) -> 
     slot = np.int64(key & np.uint64(mask))
     while grams.slots[slot] >= 0:
         gram = grams.slots[slot]
-        is_like = grams.keys[slot] == key and grams.sizes[gram] == length
+        is_like = grams.keys[slot] == key and grams.sizes[gram] == length and not skip[gram] and grams.active[gram]
         if is_like and _same_words(data, start, stop, fold, grams, gram):
             ring.state[_START], ring.state[_STOP] = start, stop
-            return gram if grams.active[gram] else -1
+            return gram
         slot = (slot + 1) & mask
     return -1
 
 
 @helper
-def _next_length(data: Bytes, fold: Fold, grams: Grams, ring: Ring) -> int:
+def _next_length(data: Bytes, fold: Fold, grams: Grams, skip: Flags, ring: Ring) -> int:
     """The next n-gram that ends at the last word, -1 behind the last one."""
     lengths = grams.lengths
     while ring.state[_PENDING] < len(lengths):
         length = signed(lengths[ring.state[_PENDING]])
         ring.state[_PENDING] += 1
         if length <= ring.state[_CHECKED]:
-            gram = _gram_of(data, fold, grams, ring, length)
+            gram = _gram_of(data, fold, grams, skip, ring, length)
             if gram >= 0:
                 return gram
     ring.state[_PENDING] = -1
@@ -139,18 +139,18 @@ def _read_ahead(data: Bytes, end: int, fold: Fold, grams: Grams, ring: Ring) -> 
 
 
 @inner
-def _next_gram(data: Bytes, end: int, fold: Fold, grams: Grams, ring: Ring) -> int:
-    """The next active n-gram in the text, its bytes in the state; -1 at its end."""
+def _next_gram(data: Bytes, end: int, fold: Fold, grams: Grams, skip: Flags, ring: Ring) -> int:
+    """The next n-gram in the text that is active and not skipped, its bytes in the state; -1 at its end."""
     state, keys, bits, shortest = ring.state, ring.keys, grams.bits, grams.lengths[0]
     if state[_PENDING] >= 0:
-        gram = _next_length(data, fold, grams, ring)
+        gram = _next_length(data, fold, grams, skip, ring)
         if gram >= 0:
             return gram
     while True:
         for word in range(max(state[_CHECKED], shortest - 1), state[_WORDS]):
             if bit_at(bits, keys[word & (_RING - 1)]):
                 state[_CHECKED], state[_PENDING] = word + 1, 0
-                gram = _next_length(data, fold, grams, ring)
+                gram = _next_length(data, fold, grams, skip, ring)
                 if gram >= 0:
                     return gram
         state[_CHECKED] = state[_WORDS]
@@ -159,26 +159,26 @@ def _next_gram(data: Bytes, end: int, fold: Fold, grams: Grams, ring: Ring) -> i
             return -1
 
 
-@kernel(types.void(BYTES, OFFSETS, FOLD, GRAMS, RING, FLAGS_OUT))
-def _any_rows(data: Bytes, offsets: Offsets, fold: Fold, grams: Grams, ring: Ring, found: Flags) -> None:
+@kernel(types.void(BYTES, OFFSETS, FOLD, GRAMS, FLAGS_IN, RING, FLAGS_OUT))
+def _any_rows(data: Bytes, offsets: Offsets, fold: Fold, grams: Grams, skip: Flags, ring: Ring, found: Flags) -> None:
     for row in range(len(offsets) - 1):
         _restart(ring, offsets[row])
-        found[row] = _next_gram(data, offsets[row + 1], fold, grams, ring) >= 0
+        found[row] = _next_gram(data, offsets[row + 1], fold, grams, skip, ring) >= 0
 
 
 @kernel(types.int64(BYTES, FOLD, GRAMS, RING, FLAGS_OUT, SMALL_OUT, SPANS_OUT))
 def _distinct(data: Bytes, fold: Fold, grams: Grams, ring: Ring, seen: Flags, found: Small, spans: Ints) -> int:
+    """An n-gram that was seen is skipped from then on: its words need no second comparison."""
     _restart(ring, 0)
     count = 0
     while True:
-        gram = _next_gram(data, len(data), fold, grams, ring)
+        gram = _next_gram(data, len(data), fold, grams, seen, ring)
         if gram < 0:
             return count
-        if not seen[gram]:
-            seen[gram] = 1
-            found[count] = gram
-            spans[count, 0], spans[count, 1] = ring.state[_START], ring.state[_STOP]
-            count += 1
+        seen[gram] = 1
+        found[count] = gram
+        spans[count, 0], spans[count, 1] = ring.state[_START], ring.state[_STOP]
+        count += 1
 
 
 @helper
@@ -202,46 +202,54 @@ def _forward(data: Bytes, at: int, chars: int) -> int:
 
 
 @helper
-def _begin(data: Bytes, start: int, floor: int, margin: int, least: int) -> int:
-    """Where a passage that starts there is cut: `margin` characters before, the text's own begin if that is near."""
-    first = _back(data, start, floor, margin)
-    return 0 if floor == 0 and _back(data, first, 0, least) == 0 else first
+def _are_near(data: Bytes, at: int, start: int, chars: int) -> bool:
+    """Whether at most so many characters stand between two places; what lies between is read once in a walk."""
+    while at < start and chars > 0:
+        at = _forward(data, at, 1)
+        chars -= 1
+    return at >= start
 
 
-@kernel(types.int64(BYTES, FOLD, GRAMS, RING, FLAGS_IN, types.int64, types.int64, SPANS_OUT))
+@helper
+def _close(data: Bytes, spans: Ints, number: int, margin: int, least: int) -> None:
+    """Set where the cut for a passage begins and ends: with its margins, and the text's own begin if that is near."""
+    floor = spans[number - 1, 1] if number > 0 else 0
+    first = _back(data, spans[number, 2], floor, margin)
+    spans[number, 0] = 0 if number == 0 and _back(data, first, 0, least) == 0 else first
+    spans[number, 1] = _forward(data, spans[number, 3], margin)
+
+
+@kernel(types.int64(BYTES, FOLD, GRAMS, FLAGS_IN, RING, types.int64, types.int64, SPANS_OUT))
 def _passages(
-    data: Bytes, fold: Fold, grams: Grams, ring: Ring, wanted: Flags, margin: int, least: int, spans: Ints
+    data: Bytes, fold: Fold, grams: Grams, skip: Flags, ring: Ring, margin: int, least: int, spans: Ints
 ) -> int:
     """Columns of `spans`: where the cut begins and ends, where the n-grams in it do."""
     _restart(ring, 0)
     count = 0
     while True:
-        gram = _next_gram(data, len(data), fold, grams, ring)
+        gram = _next_gram(data, len(data), fold, grams, skip, ring)
         if gram < 0:
-            return count
+            break
         start, stop, last = ring.state[_START], ring.state[_STOP], count - 1
-        if not wanted[gram] or (last >= 0 and start >= spans[last, 2] and stop <= spans[last, 3]):
+        if last >= 0 and _are_near(data, spans[last, 3], start, 2 * margin + least):
+            spans[last, 2], spans[last, 3] = min(start, spans[last, 2]), max(stop, spans[last, 3])
             continue
-        floor = spans[last, 1] if last >= 0 else 0
-        if last < 0 or _back(data, start, floor, margin + least) > floor:
-            if count == len(spans):
-                return count + 1
-            spans[count, 0], spans[count, 1] = _begin(data, start, floor, margin, least), _forward(data, stop, margin)
-            spans[count, 2], spans[count, 3] = start, stop
-            count += 1
-            continue
-        if start < spans[last, 2]:
-            before = spans[last - 1, 1] if last > 0 else 0
-            spans[last, 0], spans[last, 2] = _begin(data, start, before, margin, least), start
-        if stop > spans[last, 3]:
-            spans[last, 1], spans[last, 3] = _forward(data, stop, margin), stop
+        if last >= 0:
+            _close(data, spans, last, margin, least)
+        if count == len(spans):
+            return count + 1
+        spans[count, 2], spans[count, 3] = start, stop
+        count += 1
+    if count > 0:
+        _close(data, spans, count - 1, margin, least)
+    return count
 
 
 def rows_with_grams(data: Bytes, offsets: Offsets, fold: Fold, grams: Grams) -> npt.NDArray[np.bool_]:
     """Which of n texts hold an active n-gram, bool (n); a text is read up to its first one."""
     found = np.zeros(len(offsets) - 1, np.uint8)
     if len(grams.lengths):
-        _any_rows(data, offsets, fold, grams, _new_ring(), found)
+        _any_rows(data, offsets, fold, grams, np.zeros(len(grams.sizes), np.uint8), _new_ring(), found)
     return found.view(np.bool_)
 
 
@@ -259,12 +267,11 @@ def passages(data: Bytes, fold: Fold, grams: Grams, wanted: Flags, cut: Cut) -> 
     """The passages of one text that hold the `wanted` n-grams, as bytes [start, stop), ascending and apart, int64
     (k, 2); None for more than `cut.most`."""
     spans = np.zeros((cut.most, 4), np.int64)
-    wanted = wanted.view()
-    wanted.flags.writeable = False
+    skip = (wanted == 0).view(np.uint8)
     least = max(cut.min_piece_chars - 1, 0)
     if not len(grams.lengths):
         return spans[:0, :2]
-    count = _passages(data, fold, grams, _new_ring(), wanted, cut.margin_chars, least, spans)
+    count = _passages(data, fold, grams, skip, _new_ring(), cut.margin_chars, least, spans)
     if count > cut.most:
         return None
     found = spans[:count, :2].copy()
