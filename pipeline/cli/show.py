@@ -1,23 +1,31 @@
-"""`gristmill show`: the records of a dataset that a person would look at first."""
+"""`gristmill show`: the records of a dataset that a person would look at first, and clusters of duplicates."""
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.errors import EXIT_DONE, UsageError
 from gristmill.pipeline.cli.output import emit_json, print_line, say
+
+if TYPE_CHECKING:
+    from gristmill.manifests.find import Place
 
 HELP = """show records of a dataset
 
 Prints samples: for each step, verdict and reason a few records, chosen by content and seed. The text is what
 the step saw, cut to --chars; control characters are shown as escapes.
 
+With --clusters it lists the largest clusters of duplicates instead: the record that stayed, those that went for it,
+with what was measured. --compare shows any two records side by side.
+
 for instance:
   gristmill show out web
   gristmill show out web --verdict drop --step gopher_quality
-  gristmill show out/web --reason too_short --limit 20 --json"""
+  gristmill show out/web --reason too_short --limit 20 --json
+  gristmill show out --clusters
+  gristmill show out --compare 3f9a... 77c0..."""
 
 VERDICTS = ("keep", "drop", "quarantine")
 
@@ -31,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verdict", choices=VERDICTS, help="only records with this verdict")
     parser.add_argument("--limit", type=int, default=3, metavar="N", help="records of each reason (3)")
     parser.add_argument("--chars", type=int, default=400, metavar="N", help="characters of each text (400)")
+    parser.add_argument("--clusters", action="store_true", help="the largest clusters of duplicates, --limit of them")
+    parser.add_argument("--compare", nargs=2, metavar=("ID", "ID"), help="two records side by side, ids in full")
     parser.add_argument("--json", action="store_true", help="one JSON object, texts in full sample length")
 
 
@@ -48,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         found = [place for place in found if place.name == args.dataset]
         if not found:
             raise UsageError("no such dataset", str(args.dir), args.dataset, did_you_mean(args.dataset, names))
+    if args.clusters or args.compare:
+        return _duplicates(args, found)
     samples: list[dict[str, Any]] = []
     for place in found:
         samples += choose([{"dataset": place.name, **s} for s in place.samples()], args)
@@ -57,6 +69,16 @@ def run(args: argparse.Namespace) -> int:
         _print(samples, args.chars)
         if not samples:
             say("no samples of that kind; `gristmill ls` shows steps and reasons")
+    return EXIT_DONE
+
+
+def _duplicates(args: argparse.Namespace, found: "Sequence[Place]") -> int:
+    from gristmill.pipeline.cli.show_clusters import show_clusters, show_compared
+
+    if args.compare:
+        show_compared(args.dir, found, args.compare, args.json)
+    else:
+        show_clusters(args.dir, found, args.limit, args.chars, args.json)
     return EXIT_DONE
 
 
