@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pytest
 
+from gristmill.stages.dedup.sketch import SketchSpec, signatures, sketch
 from tests.stages.dedup.truth import corpus, recall, twin
 from tests.stages.dedup.truth.ideal import Ideal, groups_of
 from tests.stages.dedup.truth.pairs import Truth, all_pairs
@@ -26,6 +29,8 @@ class Case:
     sets: Sequence[frozenset[twin.Shingle]]
     truth: Truth
     expected: recall.Expected
+    random: dict[int, Lanes]
+    """A random number for each shingle of the documents that stand in a pair."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +38,16 @@ def case() -> Case:
     docs = corpus.build()
     sets = [twin.shingles(doc.text, doc.domain) for doc in docs]
     truth = all_pairs(sets)
-    return Case(docs, sets, truth, recall.expected(truth, sets))
+    return Case(docs, sets, truth, recall.expected(truth, sets, draws=1200), random_numbers(sets, truth))
+
+
+def random_numbers(sets: Sequence[frozenset[twin.Shingle]], truth: Truth) -> dict[int, Lanes]:
+    """By document: one for each of its shingles."""
+    numbers: dict[twin.Shingle, int] = {}
+    docs = np.unique(np.concatenate([truth.left, truth.right])).tolist()
+    rows = {doc: [numbers.setdefault(s, len(numbers)) for s in sets[doc]] for doc in docs}
+    random = np.random.default_rng(99).integers(0, 2**64, len(numbers), dtype=np.uint64)
+    return {doc: random[row] for doc, row in rows.items()}
 
 
 def test_the_theory_by_hand() -> None:
@@ -49,7 +63,7 @@ def test_the_tail_of_chi_square_at_its_tabled_percent(value: float, df: int) -> 
 
 
 def test_ideal_hashing_has_the_mean_of_the_theory(case: Case) -> None:
-    ideal = Ideal(case.truth, groups_of(case.truth, case.sets))
+    ideal = Ideal(case.truth, groups_of(case.truth, case.sets, recall.MAX_GROUP))
     met = ideal.bands_met(np.random.default_rng(3), 1200)
     chance = case.truth.jaccard**8
     error = (met.mean(axis=1) - 14 * chance) / np.sqrt(np.maximum(14 * chance * (1 - chance), 1e-3) / 1200)
@@ -57,10 +71,10 @@ def test_ideal_hashing_has_the_mean_of_the_theory(case: Case) -> None:
     assert abs(error.mean()) < 0.3
 
 
-@pytest.mark.parametrize("draws", [200, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [150, pytest.param(2000, marks=pytest.mark.slow)])
 def test_level_of_the_joint_tests(case: Case, draws: int) -> None:
     """Of so many draws of ideal hashing about 1 % are rejected, and at 5 % about 5 %."""
-    ideal, rng = Ideal(case.truth, groups_of(case.truth, case.sets)), np.random.default_rng(11)
+    ideal, rng = Ideal(case.truth, groups_of(case.truth, case.sets, recall.MAX_GROUP)), np.random.default_rng(11)
     p_values: list[tuple[float, float]] = []
     rejected = np.zeros(2)
     for _ in range(draws):
@@ -74,20 +88,16 @@ def test_level_of_the_joint_tests(case: Case, draws: int) -> None:
     assert np.mean(p_values, axis=0) == pytest.approx([0.5, 0.5], abs=0.07)
 
 
-def signatures(case: Case, seed: int, change: Callable[[Lanes, Lanes], None] | None = None) -> npt.NDArray[np.uint32]:
-    """A small MinHash of its own: top half of a*x + c mod 2^64, x a random number of each shingle."""
-    numbers: dict[twin.Shingle, int] = {}
-    rows = [[numbers.setdefault(s, len(numbers)) for s in found] for found in case.sets]
-    x = np.random.default_rng(99).integers(0, 2**64, len(numbers), dtype=np.uint64)
+def toy_lanes(case: Case, seed: int, change: Callable[[Lanes, Lanes], None] | None = None) -> npt.NDArray[np.uint32]:
+    """A small MinHash of its own: top half of a*x + c mod 2^64."""
     rng = np.random.default_rng(seed)
     a = rng.integers(0, 2**63, LANES, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     c = rng.integers(0, 2**64, LANES, dtype=np.uint64)
     if change is not None:
         change(a, c)
-    lanes = np.zeros((len(rows), LANES), dtype=np.uint32)
-    for number, row in enumerate(rows):
-        if row:
-            lanes[number] = ((x[row][:, None] * a + c) >> np.uint64(32)).min(axis=0)
+    lanes = np.zeros((len(case.sets), LANES), dtype=np.uint32)
+    for doc, x in case.random.items():
+        lanes[doc] = ((x[:, None] * a + c) >> np.uint64(32)).min(axis=0)
     return lanes
 
 
@@ -97,7 +107,7 @@ def bands_met(
     """Bands that meet by pair and seed, (pairs, SEEDS)."""
     columns: list[Counts] = []
     for seed in range(SEEDS):
-        lanes = signatures(case, seed, change)[:, : bands * rows]
+        lanes = toy_lanes(case, seed, change)[:, : bands * rows]
         agree = lanes[case.truth.left] == lanes[case.truth.right]
         columns.append(agree.reshape(-1, bands, rows).all(axis=2).sum(axis=1))
     return np.stack(columns, axis=1)
@@ -161,3 +171,85 @@ def test_hits_are_taken_from_sets_of_candidates(case: Case) -> None:
     hits = recall.hits_of(case.truth, lambda seed: {pairs[seed], pairs[-1]}, [0, 5])
     assert hits.shape == (len(pairs), 2)
     assert np.argwhere(hits).tolist() == [[0, 0], [5, 1], [len(pairs) - 1, 0], [len(pairs) - 1, 1]]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Sketches of the quick corpus by `gristmill.stages.dedup.sketch`."""
+
+    text: pa.Array
+    domain: pa.Array
+
+    @staticmethod
+    def of(docs: list[corpus.Doc]) -> "Ours":
+        """The columns of a corpus."""
+        return Ours(
+            pa.array([d.text for d in docs], pa.large_string()), pa.array([d.domain for d in docs], pa.string())
+        )
+
+    def candidates(self, seed: int) -> set[tuple[int, int]]:
+        """Pairs (left < right) that meet in a band."""
+        found = sketch(self.text, self.domain, SketchSpec(seed=seed))
+        met: dict[tuple[int, int], list[int]] = {}
+        for row in np.flatnonzero(found.shingles).tolist():
+            for band, key in enumerate(found.band_keys[row].tolist()):
+                met.setdefault((band, key), []).append(row)
+        return {pair for rows in met.values() for pair in combinations(rows, 2)}
+
+    def bands_met(self, truth: Truth, seed: int) -> Counts:
+        """How many bands each pair of the truth shares."""
+        keys = sketch(self.text, self.domain, SketchSpec(seed=seed)).band_keys
+        return (keys[truth.left] == keys[truth.right]).sum(axis=1)
+
+    def estimated(self, truth: Truth, seed: int) -> npt.NDArray[np.float64]:
+        """Share of the lanes that agree: the estimate of the Jaccard of each pair of the truth."""
+        lanes = signatures(self.text, self.domain, SketchSpec(seed=seed))
+        return (lanes[truth.left] == lanes[truth.right]).mean(axis=1)
+
+
+@pytest.fixture(scope="module")
+def ours(case: Case) -> Ours:
+    """Made once, with its kernels compiled."""
+    made = Ours.of(case.docs)
+    made.bands_met(case.truth, 0)
+    return made
+
+
+def test_candidates_of_the_sketch_are_those_of_the_theory(case: Case, ours: Ours) -> None:
+    found = {seed: ours.candidates(seed) for seed in range(1, 1 + SEEDS)}
+    tested = recall.hits_test(case.expected, recall.hits_of(case.truth, found.__getitem__, sorted(found)))
+    assert tested.consistent, tested
+    # A pair below the floor meets with a chance of at most 0.0009; few pairs of the corpus are near it.
+    alike = case.truth.as_dict().keys()
+    assert sum(len(pairs - alike) for pairs in found.values()) <= SEEDS
+
+
+def test_bands_of_the_sketch_meet_as_often_as_the_theory_has_it(case: Case, ours: Ours) -> None:
+    tested = recall.bands_test(
+        case.expected, np.stack([ours.bands_met(case.truth, s) for s in range(100, 160)], axis=1)
+    )
+    assert tested.consistent, tested
+
+
+def test_lanes_of_the_sketch_estimate_jaccard_as_well_as_112_lanes_can(case: Case, ours: Ours) -> None:
+    jaccard = case.truth.jaccard
+    errors = np.stack([ours.estimated(case.truth, seed) - jaccard for seed in range(SEEDS)], axis=1)
+    expected = np.sqrt((jaccard * (1 - jaccard) / LANES).mean())
+    assert np.sqrt((errors**2).mean()) == pytest.approx(expected, rel=0.05)
+    assert abs(errors.mean()) < 0.004
+    assert not errors[jaccard == 1.0].any()
+
+
+def test_seeds_give_other_candidates(ours: Ours) -> None:
+    assert ours.candidates(1) == ours.candidates(1) != ours.candidates(2)
+
+
+@pytest.mark.slow
+def test_the_large_corpus() -> None:
+    docs = corpus.build(corpus.LARGE)
+    sets = [twin.shingles(doc.text, doc.domain) for doc in docs]
+    truth, ours = all_pairs(sets), Ours.of(docs)
+    exp = recall.expected(truth, sets, draws=600)
+    met = np.stack([ours.bands_met(truth, seed) for seed in range(1, 25)], axis=1)
+    for tested in (recall.hits_test(exp, met > 0), recall.bands_test(exp, met)):
+        assert tested.consistent, tested

@@ -32,7 +32,7 @@ _PACKAGES = (
 def vocabulary() -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Words of a made-up language, the frequent ones English, and their cumulative weights (Zipf's law)."""
     rng = Random(41)
-    found = dict.fromkeys(_COMMON)
+    found: dict[str, None] = dict.fromkeys(_COMMON)
     while len(found) < _VOCABULARY:
         parts = (rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_CODAS) for _ in range(rng.randint(1, 3)))
         found["".join(parts)] = None

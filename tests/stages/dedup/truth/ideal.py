@@ -31,11 +31,11 @@ class Group:
     """(classes): how many shingles a class has."""
 
 
-def groups_of(truth: Truth, sets: Sequence[Set[Any]]) -> list[Group]:
-    """The groups of more than one pair."""
+def groups_of(truth: Truth, sets: Sequence[Set[Any]], max_pairs: int) -> list[Group]:
+    """The groups of 2 to `max_pairs` pairs."""
     found: list[Group] = []
     sizes = np.bincount(truth.group)
-    for number in np.flatnonzero(sizes > 1).tolist():
+    for number in np.flatnonzero((sizes > 1) & (sizes <= max_pairs)).tolist():
         pairs = np.flatnonzero(truth.group == number)
         docs = np.unique(np.concatenate([truth.left[pairs], truth.right[pairs]]))
         bits: Counter[Any] = Counter()
@@ -51,7 +51,8 @@ def groups_of(truth: Truth, sets: Sequence[Set[Any]]) -> list[Group]:
 
 @dataclass(frozen=True)
 class Ideal:
-    """Bands that meet, by pair and seed, drawn anew by each call of `bands_met`."""
+    """Bands that meet, by pair and seed, drawn anew by each call of `bands_met`. Pairs of no group of `groups` are
+    drawn as if they stood alone."""
 
     truth: Truth
     groups: list[Group]

@@ -3,21 +3,25 @@
 It shares no normaliser, tokenizer or hash with the code that it judges: `str.translate`, `re` and `unicodedata`
 of the running Python, and sets of tuples of words. Written from the published definition:
 
-* prose (web, knowledge, vision): NFC; a word is a maximal run of letters, digits and underscores, which goes over a
-  comma between digits and over a full stop before a letter, digit or underscore, but for one between a letter that is
-  no capital and a capital; an apostrophe (' U+2019) between letters begins a new word; a letter of a script without
-  spaces is a word by itself; marks and format characters belong to what they follow; all else parts words. A word
-  without a letter or digit (underscores) is none. Compared in lower case. Digits are kept;
-* exact form (code, math): the pieces between white space, as they are.
+* prose (web, knowledge, vision): a word is a maximal run of letters, digits and underscores, which goes over a
+  comma between digits or underscores and over a full stop before a letter, digit or underscore, but for one between a
+  letter that is no capital and a capital; an apostrophe (' U+2019) between letters begins a new word; a letter of a
+  script without spaces is a word by itself; marks and format characters belong to what they follow; all else parts
+  words. Underscores alone are no word. Words are compared without format characters and as Unicode's canonical
+  caseless match has it, so that neither case nor NFC or NFD nor a soft hyphen tells two apart; digits do;
+* exact form (code, math): the pieces between white space, as they are; a letter of a script without spaces is a piece,
+  without its marks.
 
 A shingle is `size` words in a row. A text of fewer words has none, and is then like no other.
 """
 
 import re
 import unicodedata
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 SIZE = 5
+MEDIUM = "\ufffc"
+"""Stands where a picture stands; parts words as white space does."""
 EXACT_FORM = frozenset({"code", "math"})
 
 Shingle = tuple[str, ...]
@@ -44,11 +48,15 @@ _SPACELESS = (
 """Blocks of Thai and Lao, Myanmar, Khmer, Tai, kana, Han and Yi, first and last code point."""
 
 _MARK = re.compile("([^sm])(m+)")
-_WORD = re.compile("(?:(?<=[aA])'(?=[aA]))?[aA0u](?:[aA0u]|(?<=0),(?=0)|(?<!a)[.](?=[aA0u])|[.](?=[a0u]))*|sm*")
+_PIECE = re.compile("s|[^s ]+")
+_WORD = re.compile(
+    "(?:(?<=[aA])'(?=[aA]))?[aA01u](?:[aA01u]|(?<=[01u]),(?=[01u])|(?<!a)[.](?=[aA01u])|[.](?=[a0u]))*|sm*"
+)
 
 
 class _Classes(dict[int, str]):
-    """A character's class: a letter, A capital, 0 other part of words, u underscore, s spaceless letter, m mark."""
+    """Class by code point: a letter, A capital, 0 digit, 1 Roman capital, u underscore, s spaceless letter, m mark,
+    blank white space, ~ all else but what words go over."""
 
     def __missing__(self, point: int) -> str:
         self[point] = found = _class_of(chr(point))
@@ -64,8 +72,10 @@ def _class_of(char: str) -> str:
             return "s"
         return "A" if char.isupper() else "a"
     if char.isalnum():
-        return "0"
-    return {"_": "u", "'": "'", "\u2019": "'", ",": ",", ".": "."}.get(char, " ")
+        return "1" if char.isupper() else "0"
+    if char.isspace() or char == MEDIUM:
+        return " "
+    return {"_": "u", "'": "'", "\u2019": "'", ",": ",", ".": "."}.get(char, "~")
 
 
 _CLASSES = _Classes()
@@ -73,14 +83,23 @@ _CLASSES = _Classes()
 
 def words(text: str, domain: str) -> list[str]:
     """The words of a text, as its domain counts them."""
-    if domain in EXACT_FORM:
-        return text.split()
-    text = unicodedata.normalize("NFC", text)
     classes = text.translate(_CLASSES)
+    if domain in EXACT_FORM:
+        return [text[at:end] for at, end in _spans(_PIECE, classes)]
     if "m" in classes:
         classes = _MARK.sub(lambda found: found.group(1) * (1 + len(found.group(2))), classes)
-    spans = (found.span() for found in _WORD.finditer(classes))
-    return [text[at:end].lower() for at, end in spans if classes[at:end].strip("u.")]
+    return [_caseless(text[at:end]) for at, end in _spans(_WORD, classes) if text[at:end].strip("_")]
+
+
+def _spans(pattern: re.Pattern[str], classes: str) -> Iterator[tuple[int, int]]:
+    return (found.span() for found in pattern.finditer(classes))
+
+
+def _caseless(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    word = "".join(char for char in word if unicodedata.category(char) != "Cf")
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", word).casefold())
 
 
 def shingles(text: str, domain: str, size: int = SIZE) -> frozenset[Shingle]:
