@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.commit import OBJECTS, read_receipt
 from gristmill.manifests.errors import VerifyError
-from gristmill.manifests.ledger import LEDGER
+from gristmill.manifests.ledger import CUTS, LEDGER
 from gristmill.manifests.manifest import MANIFEST, RUN, Manifest, published, read_manifest
 from gristmill.manifests.samples import Sample, samples_from_bytes
 from gristmill.manifests.scan import Bools, doc_ids, matching_rows, named_paths, read_columns, scan_files
@@ -69,11 +69,12 @@ class Place:
 
 @dataclass
 class Hits:
-    """Where a dataset holds what is looked for. `kept`, `gone`: columns; `rows`: `id`, `row_id`, segments."""
+    """Where a dataset holds what is looked for. `kept`, `gone`, `cuts`: columns; `rows`: `id`, `row_id`, segments."""
 
     kept: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     gone: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    cuts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def ids(self) -> list[str]:
         """Distinct ids in the order found."""
@@ -123,6 +124,8 @@ def find(place: Place, query: Query, most: int) -> Hits:
         reader = partial(_placements, query=query)
         hits.rows = _collect(scan_files(place.paths("shards"), reader), most)
     hits.gone = _rows_of(place.paths("ledger"), _probe(query, "detail"), query, _LEDGER_COLUMNS, most)
+    if query.kind == "id":
+        hits.cuts = _rows_of(place.paths("cuts"), ("id",), query, CUTS.names, most)
     if query.kind == "text":
         hits.gone += _in_samples(place, query.value, most)
     return hits

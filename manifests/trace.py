@@ -1,8 +1,9 @@
 """What became of a record, step by step and dataset by dataset.
 
 Reads manifests, ledgers and shards alone. Events come in the recipe's order of datasets and, within one, in
-the order of its steps: `keep` for each step that the record passed, and where it went `drop` or `quarantine`
-with reason, measured value, limit and, for a duplicate, the id of the record that was kept (`keeper`). In
+the order of its steps: `keep` for each step that the record passed, before it `cut` for each passage that a
+corpus-wide step took out, and where it went `drop` or `quarantine` with reason, measured value, limit and, for a
+duplicate, the id of the record that was kept (`keeper`). In
 a dataset of trainer rows the last step also lists the rows in which the document stands.
 """
 
@@ -25,6 +26,8 @@ from gristmill.manifests.find import (
 )
 
 MAX_CANDIDATES = 20
+MAX_CUTS = 20
+"""Passages of one record and step that are told apart."""
 _MAX_HITS = 1 << 20
 """Rows of one dataset that hold one document: a text of 200 MB fills some 6,000 rows of 8,192 tokens."""
 
@@ -129,13 +132,27 @@ def _events(place: Place, hits: Hits) -> Iterator[Event]:
     if hits.gone:
         gone = sorted(hits.gone, key=lambda entry: _at(steps, entry["step"]))
         for step in steps[: _at(steps, gone[0]["step"])]:
+            yield from _cuts(place.name, step, hits.cuts)
             yield Event(place.name, step, "keep")
         yield from (_gone(place.name, entry) for entry in gone)
     if hits.kept or hits.rows:
         for step in steps[:-1]:
+            yield from _cuts(place.name, step, hits.cuts)
             yield Event(place.name, step, "keep")
+        yield from _cuts(place.name, steps[-1], hits.cuts)
         rows = [{"row_id": row["row_id"], "segments": row["segments"]} for row in hits.rows]
         yield Event(place.name, steps[-1], "keep", rows=rows)
+
+
+def _cuts(dataset: str, step: str, cuts: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+    mine = sorted((cut for cut in cuts if cut["step"] == step), key=lambda cut: cut["start"])
+    for cut in mine[:MAX_CUTS]:
+        detail = f"bytes [{cut['start']}, {cut['stop']}): {cut['text']}"
+        measured = {"value": cut["value"], "measure": "occurrences", "keeper": cut["keeper"], "chars": cut["chars"]}
+        yield Event(dataset, step, "cut", cut["reason"], detail=detail, **measured)
+    if len(mine) > MAX_CUTS:
+        chars = sum(cut["chars"] for cut in mine[MAX_CUTS:])
+        yield Event(dataset, step, "cut", detail=f"and {len(mine) - MAX_CUTS} passages more", chars=chars)
 
 
 def _at(steps: Sequence[str], step: str) -> int:

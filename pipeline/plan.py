@@ -17,6 +17,7 @@ from gristmill.pipeline.build_read import READ_VERSION, list_inputs
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import EngineEvent
+from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.publish import describe_step, with_alarms
 from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, in_build_order, resolved
 from gristmill.pipeline.run import LoadedRecipe, build_dataset
@@ -73,7 +74,7 @@ def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any]
 def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: dict[str, Built]) -> DatasetPlan:
     plan = _inputs(ctx, spec)
     origin = {"step": first_step(spec), "stage": first_step(spec), "version": 1, "params": {}}
-    plan.steps = with_alarms(spec, [origin, *(describe_step(s) for s in loaded.steps(spec))])
+    plan.steps = with_alarms(spec, [origin, *(_planned(s) for s in loaded.steps(spec))])
     if isinstance(spec.origin, FromOrigin) and not set(spec.origin.names) <= set(done):
         missing = sorted(set(spec.origin.names) - set(done))
         plan.state, plan.why = "waiting", f"waits for {', '.join(missing)}"
@@ -90,6 +91,12 @@ def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: d
         plan.state, plan.why = "alarm", stop.what
     plan.reused = engine.found
     return plan
+
+
+def _planned(step: LoadedStep) -> dict[str, Any]:
+    """A step as data, with what its stage tells of itself where it does (`about()`)."""
+    about = getattr(step.stage, "about", None)
+    return describe_step(step) | ({"about": about()} if about is not None else {})
 
 
 def _hash(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, plans: Mapping[str, DatasetPlan]) -> None:

@@ -77,8 +77,16 @@ def _show(plan: dict[str, Any]) -> None:
             )
         )
     print_table(("dataset", "origin", "files", "MB", "steps", "hash", "found", "to do", "state"), rows)
-    for line in _alarms(plan["datasets"]):
+    for line in (*_abouts(plan["datasets"]), *_alarms(plan["datasets"])):
         print_line(line)
+
+
+def _abouts(datasets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What stages tell of themselves: the S-curve of minhash_dedup, for instance."""
+    for dataset in datasets:
+        for step in dataset["steps"]:
+            if "about" in step:
+                yield f"{dataset['name']}.{step['step']}: {step['about']['summary']}"
 
 
 def _alarms(datasets: Sequence[Mapping[str, Any]]) -> Iterator[str]:

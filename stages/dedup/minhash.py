@@ -149,8 +149,13 @@ class MinhashDedup:
         }
 
     def about(self) -> dict[str, Any]:
-        """What a plan shows of it: the S-curve and its threshold."""
+        """What a plan shows of it: the S-curve, the similarity at which half of the pairs are found, and how many of
+        those at the threshold are."""
+        at_threshold = lsh_curve.probability(self.threshold, self.bands, self.rows)
+        line = lsh_curve.line(self.bands, self.rows)
         return {
-            "lsh_threshold": lsh_curve.threshold(self.bands, self.rows),
-            "curve": lsh_curve.curve(self.bands, self.rows),
+            "summary": f"{line}; {at_threshold:.1%} at the threshold {self.threshold:g}",
+            "lsh_threshold": lsh_curve.threshold(self.bands, self.rows).half,
+            "found_at_threshold": at_threshold,
+            "curve": [list(point) for point in lsh_curve.curve(self.bands, self.rows)],
         }
