@@ -44,6 +44,7 @@ BUILTIN: Mapping[str, str] = {
     "secrets": "gristmill.stages.text.secrets:Secrets",
     "pii": "gristmill.stages.text.pii:Pii",
     "quality": "gristmill.stages.quality.stage:Quality",
+    "repeated_sections": "gristmill.stages.dedup.repeated_sections:RepeatedSections",
     "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
     "repo_dedup": "gristmill.stages.dedup.repos:RepoDedup",
     "minhash_dedup": "gristmill.stages.dedup.minhash:MinhashDedup",

@@ -223,7 +223,9 @@ datasets:
   notes:
     read: {text: "text/**/*.txt"}
     domain: knowledge
-    steps: [knowledge_rules]
+    steps:
+      - knowledge_rules
+      - repeated_sections: {min_words: 8, min_doc_chars: 100}
   filtered:
     read: {parquet: "parquet/*.parquet"}
     domain: web

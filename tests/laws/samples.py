@@ -15,6 +15,7 @@ EVAL_SET = Path(__file__).parents[1] / "data" / "eval.jsonl"
 SAMPLE_PARAMS: Mapping[str, Mapping[str, object]] = {
     "quality": {"model": str(TINY_MODEL), "mode": "sample", "alpha": 1.0},
     "decontaminate": {"against": str(EVAL_SET), "action": "cut", "margin_chars": 20, "min_piece_chars": 10},
+    "repeated_sections": {"min_words": 5, "min_doc_chars": 0},
 }
 
 

@@ -1,0 +1,155 @@
+"""Strong hashes of windows of tokens, which of them are equal, and unions of spans.
+
+The hash of a window of L tokens is made of BLAKE3-128 alone, as a tree with branches of four, so that neighbours share
+work: a piece of 16 tokens (64 bytes, little-endian) is hashed as it is, one of 4s tokens from the hashes of its four
+quarters, and the window from those of the four largest pieces that fit, which begin at 0, s, 2s and L - s (or earlier,
+not to go over the end). Up to 16 tokens are hashed as they are. Two windows of different tokens with one hash were a
+collision of BLAKE3-128. It costs two blocks a window of 50 tokens, where a hash of all its bytes costs four (98 against
+154 ns). `windows_plain` is the twin.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from gristmill.stages.kernels.blake3_lanes import DIGEST_BYTES, blake3_128
+from gristmill.stages.kernels.jit import kernel
+from gristmill.stages.kernels.winnow import Ids, Ints, WindowRuns
+
+PIECE_TOKENS = 16
+BRANCHES = 4
+_BLOCK_BYTES = 64
+CHUNK_WINDOWS = 1 << 15
+"""Windows that are hashed together, at most: some 200 bytes of memory each."""
+
+Digests = npt.NDArray[np.uint8]
+
+ROW, FIRST, END, START, STOP, OWNER = range(6)
+"""Columns of spans (int64): the row; the first token and the one behind the last; their bytes in the row's text; a
+number of whoever has the same tokens."""
+SPAN_FIELDS = 6
+
+_DIGESTS = types.Array(types.uint64, 2, "C", readonly=True)
+_SPANS = types.Array(types.int64, 2, "C", readonly=True)
+
+
+class WindowHashes(NamedTuple):
+    """Windows in order: the row, the first token of each in it, its hash (uint8 of shape (n, DIGEST_BYTES))."""
+
+    rows: Ints
+    positions: Ints
+    hashes: Digests
+
+
+def window_hashes(ids: Ids, offsets: Ints, runs: WindowRuns, length: int) -> Iterator[WindowHashes]:
+    """Hashes of the windows of `length` tokens in these runs, at most CHUNK_WINDOWS at a time, in order."""
+    data = np.ascontiguousarray(ids, dtype="<u4").view(np.uint8)
+    for part in _chunks(runs):
+        bases = offsets[part.rows]
+        rows = np.repeat(part.rows, part.stops - part.starts)
+        positions = _ranges(part.starts, part.stops)
+        yield WindowHashes(rows, positions, _hashed(data, part.starts + bases, part.stops + bases, length))
+
+
+def _chunks(runs: WindowRuns) -> Iterator[WindowRuns]:
+    """The runs in groups of at most CHUNK_WINDOWS windows; longer ones are parted."""
+    pieces = np.maximum(-(-(runs.stops - runs.starts) // CHUNK_WINDOWS), 1)
+    rows = np.repeat(runs.rows, pieces)
+    starts = np.repeat(runs.starts, pieces) + CHUNK_WINDOWS * _ranges(np.zeros_like(pieces), pieces)
+    stops = np.minimum(starts + CHUNK_WINDOWS, np.repeat(runs.stops, pieces))
+    first, total = 0, np.concatenate([[0], np.cumsum(stops - starts)])
+    while first < len(rows):
+        stop = int(np.searchsorted(total, total[first] + CHUNK_WINDOWS, side="right")) - 1
+        yield WindowRuns(rows[first:stop], starts[first:stop], stops[first:stop])
+        first = stop
+
+
+def _ranges(starts: Ints, stops: Ints) -> Ints:
+    """All numbers of the ranges, one after the other."""
+    sizes = stops - starts
+    ends = np.cumsum(sizes)
+    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - ends + sizes, sizes)
+
+
+def _hashed(data: npt.NDArray[np.uint8], starts: Ints, stops: Ints, length: int) -> Digests:
+    """Hashes of the windows that begin at the tokens starts[i] to stops[i] - 1 of the data."""
+    if length <= PIECE_TOKENS:
+        places = _ranges(starts, stops)
+        return blake3_128(data, 4 * places, np.full(len(places), 4 * length, np.int64))
+    size = PIECE_TOKENS
+    places = _ranges(starts, stops + length - size)
+    pieces = blake3_128(data, 4 * places, np.full(len(places), 4 * size, np.int64))
+    sizes = stops - starts + length - size
+    while BRANCHES * size < length:
+        fewer = stops - starts + length - BRANCHES * size
+        pieces = _joined(pieces, sizes, fewer, [branch * size for branch in range(BRANCHES)])
+        size, sizes = BRANCHES * size, fewer
+    return _joined(pieces, sizes, stops - starts, [min(branch * size, length - size) for branch in range(BRANCHES)])
+
+
+def _joined(pieces: Digests, sizes: Ints, wanted: Ints, at: list[int]) -> Digests:
+    """Hashes of four pieces each: in each run of `sizes[i]` pieces, `wanted[i]` times those at p + at[0], ..."""
+    begins = np.cumsum(sizes) - sizes
+    first = _ranges(begins, begins + wanted)
+    blocks = np.empty((len(first), BRANCHES, DIGEST_BYTES), np.uint8)
+    for branch, by in enumerate(at):
+        blocks[:, branch] = pieces[first + by]
+    places = _BLOCK_BYTES * np.arange(len(first))
+    return blake3_128(blocks.reshape(-1), places, np.full(len(first), _BLOCK_BYTES, np.int64))
+
+
+@kernel((_DIGESTS,))
+def _first_equal(digests: Any) -> Any:
+    size = 64
+    while size < 2 * len(digests):
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    first = np.empty(len(digests), np.int64)
+    for row in range(len(digests)):
+        slot = np.int64(digests[row, 0] & np.uint64(size - 1))
+        while slots[slot] >= 0:
+            known = slots[slot]
+            if digests[known, 0] == digests[row, 0] and digests[known, 1] == digests[row, 1]:
+                break
+            slot = (slot + 1) & (size - 1)
+        if slots[slot] < 0:
+            slots[slot] = row
+        first[row] = slots[slot]
+    return first
+
+
+def first_equal(hashes: Digests) -> Ints:
+    """For each hash the number of the first one that is equal to it."""
+    return _first_equal(np.ascontiguousarray(hashes).view(np.uint64).reshape(-1, 2))
+
+
+@kernel((_SPANS,))
+def _union(spans: Any) -> Any:
+    out = np.empty((len(spans), SPAN_FIELDS), np.int64)
+    count, row, reached, reached_byte = 0, np.int64(-1), np.int64(0), np.int64(0)
+    for i in range(len(spans)):
+        apart = spans[i, ROW] != row or spans[i, FIRST] > reached
+        if not apart and spans[i, END] <= reached:
+            continue
+        if not apart and out[count - 1, OWNER] == spans[i, OWNER]:
+            count -= 1
+        else:
+            out[count] = spans[i]
+            if not apart:
+                out[count, FIRST], out[count, START] = reached, reached_byte
+        row, reached, reached_byte = spans[i, ROW], spans[i, END], spans[i, STOP]
+        out[count, END], out[count, STOP] = reached, reached_byte
+        count += 1
+    return out[:count].copy()
+
+
+def union_of_windows(spans: Ints) -> Ints:
+    """The same tokens in spans that do not overlap; a token belongs to the first span that it stands in.
+
+    spans: (n, SPAN_FIELDS) by row and first token; what they become is ordered so, too. Spans of one owner that overlap
+    or touch are one.
+    """
+    return _union(np.ascontiguousarray(spans, dtype=np.int64))
