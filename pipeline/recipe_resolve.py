@@ -28,11 +28,18 @@ def resolve_stages(recipe: Recipe) -> dict[str, tuple[Stage, ...]]:
         loaded: list[Stage] = []
         for step in dataset.steps:
             try:
-                loaded.append(catalogue.load(step.name, step.params, recipe.base_dir))
+                loaded.append(catalogue.load(step.name, step_params(recipe, step), recipe.base_dir))
             except GristmillError as error:
                 raise _at_step(error, dataset, step) from error
         stages[dataset.name] = tuple(loaded)
     return stages
+
+
+def step_params(recipe: Recipe, step: StepSpec) -> dict[str, object]:
+    """A step's parameters as its stage takes them: those written, and the recipe's tokenizer where it needs one."""
+    from gristmill.stages import catalogue
+
+    return catalogue.with_tokenizer(step.name, step.params, recipe.base_dir, recipe.tokenizer)
 
 
 def _at_step(error: GristmillError, dataset: DatasetSpec, step: StepSpec) -> RecipeError:

@@ -34,7 +34,7 @@ from gristmill.pipeline.recipe import (
     in_build_order,
     resolved,
 )
-from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages
+from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages, step_params
 from gristmill.pipeline.selection import Selection, Share, shares
 from gristmill.pipeline.similar.index import check_indexes
 from gristmill.pipeline.sources.protocol import OptionValue
@@ -66,7 +66,7 @@ class LoadedRecipe:
     def steps(self, spec: DatasetSpec) -> list[LoadedStep]:
         """The steps of a dataset with their stages."""
         return [
-            LoadedStep(s.label, s.name, s.params, stage, kind_of(stage), s.where)
+            LoadedStep(s.label, s.name, step_params(self.recipe, s), stage, kind_of(stage), s.where)
             for s, stage in zip(spec.steps, self.stages[spec.name], strict=True)
         ]
 

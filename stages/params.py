@@ -18,3 +18,12 @@ def file_param(default: Any, doc: str) -> Any:
     The stage gets absolute paths; what decides its output, and is shown, is the digest of each file.
     """
     return field(default=default, metadata={"doc": doc, "file": True})
+
+
+def tokenizer_param(doc: str) -> Any:
+    """A field (`str`) that names a tokenizer; left out, it is the recipe's.
+
+    The stage gets a packaged name or an absolute path ("": the default); what decides its output is the fingerprint of
+    the vocabulary and its engine, which counts only where the stage's property `tokenizes` is true.
+    """
+    return field(default="", metadata={"doc": doc, "tokenizer": True})

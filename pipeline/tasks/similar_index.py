@@ -23,7 +23,6 @@ from gristmill.pipeline.tasks.similar_sets import sets_of
 from gristmill.pipeline.verdicts import read_verdicts
 from gristmill.stages import catalogue
 from gristmill.stages.dedup.minhash_rows import BAND_KEY_BYTES, band_rows, bytes_of
-from gristmill.stages.dedup.sketch import sketch
 from gristmill.stages.protocol import DROP, emitted_schema
 
 _SCHEMAS = {
@@ -41,7 +40,7 @@ def _gone(payload: Any) -> npt.NDArray[np.uint64]:
 
 
 def _parts(stage: Any, batch: pa.RecordBatch, rows: npt.NDArray[np.uint64]) -> dict[str, pa.RecordBatch]:
-    made = sketch(batch.column("text"), batch.column("domain"), stage.spec)
+    made = stage.keys().sketches(batch)
     some = made.shingles > 0
     hashes = bytes_of(batch.column("content_hash"))
     equal = [batch.column("content_hash"), id_bytes(batch.column("id")), pa.array(rows)]

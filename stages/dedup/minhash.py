@@ -20,9 +20,10 @@ import pyarrow as pa
 from gristmill.manifests.errors import UsageError
 from gristmill.stages.dedup import keeper, lsh_curve
 from gristmill.stages.dedup.minhash_rows import BandRows, Copies, explain_bands
-from gristmill.stages.dedup.shingles import ShingleSets, ShingleSpec, shingle_sets
+from gristmill.stages.dedup.shingles import ShingleSets, ShingleSpec, shingle_sets, shingle_sets_of_ids
 from gristmill.stages.dedup.sketch import SketchSpec
-from gristmill.stages.params import param
+from gristmill.stages.dedup.tokens import fingerprint_of, token_ids
+from gristmill.stages.params import param, tokenizer_param
 from gristmill.stages.protocol import Reason
 
 INDEX_USES = ("save", "query")
@@ -64,13 +65,14 @@ class MinhashDedup:
     rows: int = param(8, "lanes of a band; FineWeb: 8. Pairs meet with probability 1 - (1 - j^rows)^bands")
     threshold: float = param(0.7, "least similarity to the kept document at which one goes, in (0, 1]")
     shingle: int = param(5, "units of a shingle; FineWeb: 5 words")
-    unit: Literal["word", "char"] = param("word", "what shingles are made of: word or char")
+    unit: Literal["word", "char", "token"] = param("word", "what shingles are made of: word, char or token")
     normalise: Literal["auto", "prose", "exact"] = param("auto", "form of the text; auto: exact for code and math")
     similarity: Literal["jaccard", "containment"] = param("jaccard", "shared shingles by those of both, or the smaller")
     keep: tuple[str, ...] = param((), "which one is kept, in order: longest, score:NAME, source:A>B, license:A>B")
     seed: int = param(1, "seed of all hashes")
     max_bucket: int = param(32, "documents that share a band key, of which all pairs are compared")
     pivots: int = param(8, "of more, each is compared with so many of the best, and what is left once more")
+    tokenizer: str = tokenizer_param("vocabulary of the unit `token`; the recipe's where none is named")
     index: Mapping[str, str] | None = param(None, "save: NAME writes an index of what is kept, query: NAME reads one")
 
     def __post_init__(self) -> None:
@@ -92,6 +94,11 @@ class MinhashDedup:
         """Compile or load every kernel that it runs."""
         for name in KERNELS:
             importlib.import_module(f"gristmill.stages.kernels.{name}")
+
+    @property
+    def tokenizes(self) -> bool:
+        """Whether the vocabulary matters."""
+        return self.unit == "token"
 
     @property
     def spec(self) -> SketchSpec:
@@ -127,10 +134,13 @@ class MinhashDedup:
 
     def keys(self) -> BandRows:
         """See `stages.protocol.Similar`."""
-        return BandRows(self.spec, self.keep, self.max_bucket, self.pivots)
+        return BandRows(self.spec, self.keep, self.max_bucket, self.pivots, self.tokenizer)
 
     def sets(self, batch: pa.RecordBatch) -> ShingleSets:
         """What the similarity of the batch's documents is measured on."""
+        if self.tokenizes:
+            ids = token_ids(batch.column("text"), self.tokenizer)
+            return shingle_sets_of_ids(ids.ids, ids.offsets, self.shingle, self.seed)
         return shingle_sets(batch.column("text"), batch.column("domain"), self.spec.shingles, self.seed)
 
     def similarities(self, shared: Any, sizes_a: Any, sizes_b: Any) -> Any:
@@ -141,6 +151,8 @@ class MinhashDedup:
     def decides(self, part: str) -> dict[str, Any]:
         """What decides a part of the work (a key of PARTS); work is done anew only where that changes."""
         params = {name: getattr(self, name) for name in PARTS[part]}
+        if self.tokenizes and part != "copies":
+            params["tokenizer"] = fingerprint_of(self.tokenizer)
         return {
             "stage": self.name,
             "version": self.version,

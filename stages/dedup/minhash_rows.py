@@ -16,7 +16,9 @@ import pyarrow as pa
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.schema import ID_BYTES, id_bytes
 from gristmill.stages.dedup import keeper
-from gristmill.stages.dedup.sketch import SketchSpec, sketch
+from gristmill.stages.dedup.shingles import shingle_sets_of_ids
+from gristmill.stages.dedup.sketch import Sketch, SketchSpec, band_keys, signatures_of_sets, sketch
+from gristmill.stages.dedup.tokens import token_ids
 from gristmill.stages.kernels.groups import group_starts, oversize, pair_blocks
 from gristmill.stages.protocol import EMITTED_ADDR, VERDICTS, Reason, emitted_schema, verdicts
 
@@ -167,6 +169,7 @@ class BandRows:
     keep: tuple[str, ...] = ()
     max_bucket: int = 32
     pivots: int = 8
+    tokenizer: str = ""
     name: ClassVar[str] = "bands"
     version: ClassVar[int] = 1
     key_bytes: ClassVar[int] = BAND_KEY_BYTES
@@ -197,10 +200,19 @@ class BandRows:
 
     def emit(self, batch: pa.RecordBatch, addr: Addresses) -> pa.RecordBatch:
         """A row for each band of each document that has a shingle."""
-        made = sketch(batch.column("text"), batch.column("domain"), self.spec)
+        made = self.sketches(batch)
         rows = np.flatnonzero(made.shingles > 0)
         order = _order(OURS, [keeper.rank_bytes(batch, self.keep), content_bytes(batch)])[rows]
         return band_rows(made.band_keys[rows], order, addr[rows])
+
+    def sketches(self, batch: pa.RecordBatch) -> Sketch:
+        """The band keys of the batch's documents."""
+        if self.spec.shingles.unit != "token":
+            return sketch(batch.column("text"), batch.column("domain"), self.spec)
+        ids = token_ids(batch.column("text"), self.tokenizer)
+        sets = shingle_sets_of_ids(ids.ids, ids.offsets, self.spec.shingles.n, self.spec.seed)
+        lanes, shingles = signatures_of_sets(sets.hashes, sets.offsets, self.spec)
+        return Sketch(band_keys(lanes, self.spec), shingles)
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows of `reduced`."""

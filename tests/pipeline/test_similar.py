@@ -368,3 +368,21 @@ def test_a_verdict_without_its_record_is_refused(tmp_path: Path) -> None:
     }
     with pytest.raises(VerifyError, match="not there"):
         Verdicts(spec, str(tmp_path)).finish(3)
+
+
+def test_shingles_of_tokens_and_of_characters(tmp_path: Path) -> None:
+    """The recipe's vocabulary, or the one named; an index of tokens holds its fingerprint."""
+    tokens = deduplicated(tmp_path, DOCS, {"unit": "token", "shingle": 8, "index": {"save": "t"}}, "tokens")
+    assert len(kept_texts(tokens)) == 120
+    chars = deduplicated(tmp_path, DOCS, {"unit": "char", "shingle": 20}, "chars")
+    assert len(kept_texts(chars)) == 120
+    named = deduplicated(tmp_path, DOCS, {"unit": "token", "shingle": 8, "tokenizer": "bytes"}, "named")
+    assert len(kept_texts(named)) == 120
+    keys = {o: read_manifest(o / "docs")["steps"][1]["params"]["tokenizer"] for o in (tokens, chars, named)}
+    assert keys[chars] == "" and keys[tokens] != keys[named]
+    write_docs(tmp_path / "new", {"docs.jsonl": DOCS[:3]})
+    params = {"unit": "token", "shingle": 8, "tokenizer": "bytes", "index": {"query": "../tokens/out/indexes/t"}}
+    with pytest.raises(UsageError, match="tokenizer"):
+        run_inline(recipe_of(tmp_path / "new", params), tmp_path / "new" / "out")
+    with pytest.raises(GristmillError, match="no such tokenizer"):
+        run_inline(recipe_of(tmp_path / "new", {"tokenizer": "none.json"}), tmp_path / "new" / "out")
