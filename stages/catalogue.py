@@ -20,6 +20,7 @@ from typing import Any, cast, get_type_hints
 from blake3 import blake3
 
 from gristmill.manifests.errors import InputError, UsageError
+from gristmill.manifests.vocabulary import find_vocabulary
 from gristmill.stages.doc_filter import DocFilter
 from gristmill.stages.protocol import Census, Exchange, Filter, Mapper, Rounds, Similar, Stage
 from gristmill.stages.user_code import file_digest_of, load_object
@@ -47,6 +48,7 @@ BUILTIN: Mapping[str, str] = {
     "repeated_sections": "gristmill.stages.dedup.repeated_sections:RepeatedSections",
     "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
     "repo_dedup": "gristmill.stages.dedup.repos:RepoDedup",
+    "semantic_dedup": "gristmill.stages.dedup.semantic:SemanticDedup",
     "minhash_dedup": "gristmill.stages.dedup.minhash:MinhashDedup",
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
 }
@@ -118,7 +120,7 @@ def canonical_params(stage: object) -> dict[str, Any]:
         return {"drop_above": dict(stage.drop_above), "drop_below": dict(stage.drop_below)}
     if not is_dataclass(stage) or isinstance(stage, type):
         raise TypeError(f"not a stage: {stage!r}")
-    return {field.name: _canonical(field, getattr(stage, field.name)) for field in fields(stage)}
+    return {field.name: _canonical(field, getattr(stage, field.name), stage) for field in fields(stage)}
 
 
 def file_params(stage: object) -> list[str]:
@@ -138,6 +140,15 @@ def stage_fingerprint(stage: Any) -> dict[str, Any]:
     module = stage.function.__module__ if isinstance(stage, DocFilter) else type(stage).__module__
     digest = file_digest_of(module)
     return found | {"file": digest} if digest else found
+
+
+def with_tokenizer(name: str, params: Mapping[str, object], base_dir: Path, tokenizer: str) -> dict[str, object]:
+    """The parameters of a step, with the recipe's tokenizer where the stage takes one and the step names none."""
+    made = _find(name, base_dir)
+    if isinstance(made, DocFilter) or not isinstance(made, type) or not is_dataclass(made):
+        return dict(params)
+    takes = [field.name for field in fields(made) if field.metadata.get("tokenizer")]
+    return {**{key: tokenizer for key in takes}, **params}
 
 
 def prepare(stages: Iterable[object]) -> None:
@@ -193,11 +204,22 @@ def _checked(name: str, made: type, params: Mapping[str, object], base_dir: Path
             remedy = _nearest(key, known, f"it takes {', '.join(known) or 'none'}")
             raise UsageError("unknown parameter", where, key, remedy)
         typed = _typed(types[key], value, where, known[key])
-        checked[key] = _found_files(typed, base_dir, where) if known[key].metadata.get("file") else typed
+        checked[key] = _found(known[key], typed, base_dir, where)
     for key, field in known.items():
         if key not in checked and _is_required(field):
             raise UsageError("missing parameter", f"stage {name}.{key}", remedy=_doc(field))
     return checked
+
+
+def _found(field: "Field[Any]", value: object, base_dir: Path, where: str) -> object:
+    """The value of a parameter; what names a file or a tokenizer as the stage takes it."""
+    if field.metadata.get("tokenizer") and value:
+        try:
+            name, path = find_vocabulary(str(value), base_dir)
+        except UsageError as error:
+            raise UsageError(error.what, where, error.value, error.remedy) from error
+        return str(value) if name == value else str(path and path.absolute())
+    return _found_files(value, base_dir, where) if field.metadata.get("file") else value
 
 
 def _found_files(value: object, base_dir: Path, where: str) -> object:
@@ -219,7 +241,11 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _canonical(field: "Field[Any]", value: Any) -> Any:
+def _canonical(field: "Field[Any]", value: Any, stage: object) -> Any:
+    if field.metadata.get("tokenizer"):
+        from gristmill.stages.dedup.tokens import fingerprint_of
+
+        return fingerprint_of(value) if getattr(stage, "tokenizes", True) else ""
     if not field.metadata.get("file") or value is None:
         return _plain(value)
     if isinstance(value, tuple):
