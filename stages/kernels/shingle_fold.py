@@ -15,7 +15,6 @@ syllables are parted by arithmetic. `build_fold` made it under Unicode 14.0.0; a
 import functools
 import unicodedata
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,26 +34,21 @@ HANGUL_VOWELS, HANGUL_TAILS = 21, 28
 """Unicode, section 3.12: a syllable is (leading * 21 + vowel) * 28 + tail."""
 
 
-class FoldTable(NamedTuple):
-    """`row_of` (CODE_POINTS) the row of a code point, 0 where it stands for itself; `sizes` (rows) how many
-    `elements` (rows, MAX_FOLDED) it gives. All read-only."""
-
-    row_of: npt.NDArray[np.uint16]
-    sizes: npt.NDArray[np.uint8]
-    elements: npt.NDArray[np.int32]
-
-
 @functools.lru_cache(maxsize=1)
-def fold_table() -> FoldTable:
-    """The table that ships with the code."""
+def fold_table() -> npt.NDArray[np.int32]:
+    """The table that ships with the code, as one array, which kernels hand on at no cost; read-only.
+
+    At a code point's place stands 0 where it stands for itself, else the place, behind those of all code points, of
+    how many elements it gives; they follow.
+    """
     listed = np.load(FOLD_PATH)
-    row_of = np.zeros(CODE_POINTS, np.uint16)
-    row_of[listed[:, 0]] = np.arange(1, len(listed) + 1, dtype=np.uint16)
-    elements = np.concatenate([np.full((1, MAX_FOLDED), _NONE, np.int32), listed[:, 1:].astype(np.int32)])
-    sizes = (elements != _NONE).sum(axis=1).astype(np.uint8)
-    for array in (row_of, sizes, elements):
-        array.flags.writeable = False
-    return FoldTable(row_of, sizes, elements)
+    table = np.zeros(CODE_POINTS + len(listed) * (1 + MAX_FOLDED), np.int32)
+    table[listed[:, 0]] = np.arange(CODE_POINTS, len(table), 1 + MAX_FOLDED)
+    given = table[CODE_POINTS:].reshape(-1, 1 + MAX_FOLDED)
+    given[:, 0] = (listed[:, 1:] != _NONE).sum(axis=1)
+    given[:, 1:] = listed[:, 1:]
+    table.flags.writeable = False
+    return table
 
 
 def build_fold() -> npt.NDArray[np.int32]:

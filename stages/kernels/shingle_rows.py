@@ -32,7 +32,6 @@ from gristmill.stages.kernels.shingle_words import (
     SHINGLE,
     TABLES,
     UNIT,
-    Cursor,
     ShingleTables,
     begin_row,
     fill_units,
@@ -145,7 +144,7 @@ class Listing:
 
     def __init__(self, rows: Rows, size: int, tables: ShingleTables) -> None:
         self._rows = rows, size, tables
-        self._cursor: Cursor = new_cursor()
+        self._cursor = new_cursor()
         self._window = new_window(size)
         self._progress = np.zeros(3, np.int64)
         self.ends = np.zeros(len(rows.kinds), np.int64)

@@ -1,7 +1,7 @@
 """Units of documents as hashes: the words of prose, the chunks of exact text, the characters of both.
 
 * WORDS: the runs and solos of `words`, in the form of `shingle_fold`; symbols are no words. Words of ASCII letters,
-  digits and underscores are found and put in lower case eight bytes at a time; all else goes character by character
+  digits and underscores are found 64 bytes at a time (`shingle_masks`); all else goes character by character
   through `next_token` and the table, with the same result.
 * CHUNKS: what stands between white space (the SPACE of `char_table`), byte by byte as it is; a letter of a script
   without spaces is a chunk of its own.
@@ -12,7 +12,8 @@
 A row is read in steps: each call fills a block, the cursor remembers where it stood. The twin is `shingle_plain`.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,38 +23,37 @@ from gristmill.stages.kernels.buffers import Bytes
 from gristmill.stages.kernels.char_table import SOLO, SPACE
 from gristmill.stages.kernels.jit import BYTES, KEYS, helper, inner
 from gristmill.stages.kernels.segments_intern import WORD_BYTES, word_at
-from gristmill.stages.kernels.shingle_fold import MAX_MARKS, FoldTable
+from gristmill.stages.kernels.shingle_fold import MAX_MARKS
 from gristmill.stages.kernels.shingle_folding import (
-    FOLD,
-    FOLDING,
+    CURSOR_PLACES,
+    CURSOR_STATE,
     MAX_POINTS,
-    Folding,
-    begin_folding,
+    POINTS,
+    WAITING,
     end_marks,
     fold_char,
     is_left_out,
-    new_folding,
+    stands_for_itself,
 )
 from gristmill.stages.kernels.shingle_hash import add_block, hash_bytes, low_zeros, mix64
-from gristmill.stages.kernels.words import NOTHING, SYMBOL, UNDERSCORE, decode, next_token
+from gristmill.stages.kernels.shingle_masks import LANES, plain_words
+from gristmill.stages.kernels.words import NOTHING, SYMBOL, decode, next_token
 
 WORDS, CHUNKS, CHARS, EXACT_CHARS = range(4)
 BLOCK = 2048
 """Units that are made at once: 16 KiB, which stay in the cache between the steps."""
 
-_AT, _JOINED, _GAP, _BEGUN = range(4)
-_STATE = 4
-_VALUE, _PART, _SIZE = range(3)
+_AT, _JOINED, _GAP, _BEGUN = range(CURSOR_STATE)
+
+# numba makes uint8 an unsigned integer under `int`, and an unsigned with a signed one a float.
+_signed = cast(Callable[[Any], int], np.int64)
+
 _SPACE_BAR = 0x20
-_COMMA, _STOP, _APOSTROPHE = 0x2C, 0x2E, 0x27
 _MOST_OF_A_CHAR = MAX_POINTS + MAX_MARKS + 1
 
 _ONES = 0x0101010101010101
-_TOP, _LOW, _CASE = 0x80 * _ONES, 0x7F * _ONES, 0x20 * _ONES
-_FROM_A, _ABOVE_Z = (0x80 - 0x61) * _ONES, (0x80 - 0x7B) * _ONES
-_FROM_0, _ABOVE_9 = (0x80 - 0x30) * _ONES, (0x80 - 0x3A) * _ONES
+_TOP, _LOW = 0x80 * _ONES, 0x7F * _ONES
 _FROM_CAPITAL_A, _ABOVE_CAPITAL_Z = (0x80 - 0x41) * _ONES, (0x80 - 0x5B) * _ONES
-_UNDERSCORES = UNDERSCORE * _ONES
 _FROM_BLANK = (0x80 - 0x21) * _ONES
 
 
@@ -61,52 +61,33 @@ class ShingleTables(NamedTuple):
     """`flags` and `fold` of characters; `keys` at UNIT, at SHINGLE, and at DROP the factor of a unit that leaves."""
 
     flags: npt.NDArray[np.uint8]
-    fold: FoldTable
+    fold: npt.NDArray[np.int32]
     keys: npt.NDArray[np.uint64]
 
 
-class Cursor(NamedTuple):
-    """Where the reading of a row stands: `state`; `word`, the open word's hash, its bytes that make no block yet, its
-    size in bytes; `folding`."""
-
-    state: npt.NDArray[np.int64]
-    word: npt.NDArray[np.uint64]
-    folding: Folding
-
-
-CURSOR = types.NamedTuple((types.Array(types.int64, 1, "C"), types.Array(types.uint64, 1, "C"), FOLDING), Cursor)
+FOLD = types.Array(types.int32, 1, "C", readonly=True)
+CURSOR = types.Array(types.int64, 1, "C")
+"""Where the reading of a row stands: its place first."""
 TABLES = types.NamedTuple((BYTES, FOLD, KEYS), ShingleTables)
 UNIT, SHINGLE, DROP = range(3)
 
 
-def new_cursor() -> Cursor:
+def new_cursor() -> npt.NDArray[np.int64]:
     """A cursor, to be put at a row with `begin_row`."""
-    return Cursor(np.zeros(_STATE, np.int64), np.zeros(3, np.uint64), new_folding())
+    return np.zeros(CURSOR_PLACES, np.int64)
 
 
 @inner
 def begin_row(cursor: Any, start: int) -> None:
     """Puts a cursor at the first byte of a row."""
-    cursor.state[:] = 0
-    cursor.state[_AT] = start
-    begin_folding(cursor.folding)
+    cursor[:] = 0
+    cursor[_AT] = start
 
 
 @inner
 def place_of(cursor: Any) -> Any:
     """The byte that is read next; the row's end when all has been read."""
-    return cursor.state[_AT]
-
-
-@inner
-def _word_bits(word: Any) -> Any:
-    """Bit 7 of each byte that is an ASCII letter, digit or underscore."""
-    low = word & np.uint64(_LOW)
-    cased = low | np.uint64(_CASE)
-    letters = (cased + np.uint64(_FROM_A)) & ~(cased + np.uint64(_ABOVE_Z))
-    digits = (low + np.uint64(_FROM_0)) & ~(low + np.uint64(_ABOVE_9))
-    underscores = ~((low ^ np.uint64(_UNDERSCORES)) + np.uint64(_LOW))
-    return (letters | digits | underscores) & ~word & np.uint64(_TOP)
+    return cursor[_AT]
 
 
 @inner
@@ -117,74 +98,65 @@ def _lowered(word: Any) -> Any:
 
 
 @inner
-def _add_byte(word: Any, byte: Any) -> None:
-    """One more byte of the open word."""
-    size = word[_SIZE]
-    word[_PART] |= np.uint64(byte) << (np.uint64(8) * (size & np.uint64(7)))
-    word[_SIZE] = size + np.uint64(1)
-    if word[_SIZE] & np.uint64(7) == np.uint64(0):
-        word[_VALUE] = add_block(word[_VALUE], word[_PART])
-        word[_PART] = np.uint64(0)
+def _add_packed(value: Any, part: Any, size: Any, packed: Any, count: Any) -> Any:
+    """The open word (its hash, the bytes that make no block yet, its size) with the `count` bytes of one code point."""
+    filled = size & np.uint64(7)
+    part |= packed << (filled << np.uint64(3))
+    if filled + count >= np.uint64(8):
+        # Never with filled == 0: a code point has at most four bytes.
+        value = add_block(value, part)
+        part = packed >> (np.uint64(64) - (filled << np.uint64(3)))
+    return value, part, size + count
 
 
-@helper
-def _add_point(word: Any, point: int) -> None:
-    """One more code point of the open word, as UTF-8."""
+@inner
+def _packed(point: int) -> Any:
+    """A code point's UTF-8 as a number, and how many bytes it has."""
     if point < 0x80:
-        _add_byte(word, point)
-        return
+        return np.uint64(point), np.uint64(1)
     if point < 0x800:
-        _add_byte(word, 0xC0 | point >> 6)
-    else:
-        if point < 0x10000:
-            _add_byte(word, 0xE0 | point >> 12)
-        else:
-            _add_byte(word, 0xF0 | point >> 18)
-            _add_byte(word, 0x80 | point >> 12 & 0x3F)
-        _add_byte(word, 0x80 | point >> 6 & 0x3F)
-    _add_byte(word, 0x80 | point & 0x3F)
+        return np.uint64(0x80C0 | point >> 6 | (point & 0x3F) << 8), np.uint64(2)
+    if point < 0x10000:
+        return np.uint64(0x8080E0 | point >> 12 | (point >> 6 & 0x3F) << 8 | (point & 0x3F) << 16), np.uint64(3)
+    last = (point >> 6 & 0x3F) << 16 | (point & 0x3F) << 24
+    return np.uint64(0x808080F0 | point >> 18 | (point >> 12 & 0x3F) << 8 | last), np.uint64(4)
 
 
-@helper
+@inner
+def _decode_sure(data: Bytes, at: int) -> tuple[int, int]:
+    """Code point and the byte behind it in bytes that are known to be UTF-8."""
+    first = _signed(data[at])
+    if first < 0x80:
+        return first, at + 1
+    second = _signed(data[at + 1]) & 0x3F
+    if first < 0xE0:
+        return (first & 0x1F) << 6 | second, at + 2
+    third = _signed(data[at + 2]) & 0x3F
+    if first < 0xF0:
+        return (first & 0x0F) << 12 | second << 6 | third, at + 3
+    return (first & 0x07) << 18 | second << 12 | third << 6 | _signed(data[at + 3]) & 0x3F, at + 4
+
+
+@inner
 def _hash_word(data: Bytes, at: int, stop: int, fold: Any, cursor: Any, key: Any) -> Any:
     """Hash of the folded form of the word `data[at:stop]`."""
-    word = cursor.word
-    word[_VALUE], word[_PART], word[_SIZE] = key, np.uint64(0), np.uint64(0)
-    folding = cursor.folding
+    value, part, size = key, np.uint64(0), np.uint64(0)
     while at < stop:
-        point, at = decode(data, at, stop)
-        for i in range(fold_char(point, fold, folding)):
-            _add_point(word, folding.points[i])
-    for i in range(end_marks(folding)):
-        _add_point(word, folding.points[i])
-    if word[_SIZE] & np.uint64(7):
-        word[_VALUE] = add_block(word[_VALUE], word[_PART])
-    return mix64(word[_VALUE] ^ word[_SIZE])
-
-
-@inner
-def _end_of_plain(data: Bytes, at: int, end: int) -> int:
-    """Where ASCII letters, digits and underscores end."""
-    while at < end:
-        ends = ~_word_bits(word_at(data, at, end - at)) & np.uint64(_TOP)
-        if ends:
-            return min(at + (low_zeros(ends) >> 3), end)
-        at += WORD_BYTES
-    return end
-
-
-@inner
-def _may_go_on(data: Bytes, stop: int, end: int) -> bool:
-    """Whether a run of ASCII might go on at `stop`, as only `next_token` can tell."""
-    if stop >= end:
-        return False
-    byte = np.int64(data[stop])
-    if byte >= 0x80:
-        return True
-    if byte not in (_STOP, _COMMA, _APOSTROPHE) or stop + 1 >= end:
-        return False
-    after = np.uint64(data[stop + 1])
-    return bool(after >= np.uint64(0x80) or _word_bits(after) != np.uint64(0))
+        start = at
+        point, at = _decode_sure(data, at)
+        if cursor[WAITING] == 0 and stands_for_itself(point, fold):
+            packed = word_at(data, start, at - start)
+            value, part, size = _add_packed(value, part, size, packed, np.uint64(at - start))
+            continue
+        for i in range(fold_char(point, fold, cursor)):
+            packed, count = _packed(cursor[POINTS + i])
+            value, part, size = _add_packed(value, part, size, packed, count)
+    for i in range(end_marks(cursor)):
+        packed, count = _packed(cursor[POINTS + i])
+        value, part, size = _add_packed(value, part, size, packed, count)
+    if size & np.uint64(7):
+        value = add_block(value, part)
+    return mix64(value ^ size)
 
 
 @inner
@@ -197,35 +169,41 @@ def _hash_plain(data: Bytes, at: int, stop: int, key: Any) -> Any:
 
 
 @helper
-def fill_words(data: Bytes, end: int, tables: Any, cursor: Any, out: Any, first: int) -> Any:
-    """Hashes of the next words of a row that ends at `end` into `out[first:]`; how many. The row is read when it is
-    less than there is room for."""
-    flags, fold, key = tables.flags, tables.fold, tables.keys[UNIT]
-    at, joined, count = cursor.state[_AT], cursor.state[_JOINED] != 0, first
-    while at < end and count < len(out):
-        word = word_at(data, at, end - at)
-        bits = _word_bits(word)
-        low = word & np.uint64(0xFF)
-        if bits & np.uint64(0x80) and low != np.uint64(UNDERSCORE) and not joined:
-            ends = ~bits & np.uint64(_TOP)
-            stop = at + (low_zeros(ends) >> 3) if ends else _end_of_plain(data, at + WORD_BYTES, end)
-            if not _may_go_on(data, stop, end):
-                if ends:
-                    kept = word & (((ends & (~ends + np.uint64(1))) >> np.uint64(7)) - np.uint64(1))
-                    out[count] = mix64(add_block(key, _lowered(kept)) ^ np.uint64(stop - at))
-                else:
-                    out[count] = _hash_plain(data, at, stop, key)
-                count += 1
-                at = stop + 1
-                continue
-        elif low < np.uint64(0x80) and low != np.uint64(UNDERSCORE) and not joined:
-            at += low_zeros(bits | (word & np.uint64(_TOP))) >> 3
-            continue
+def _other_words(data: Bytes, at: int, joined: bool, end: int, tables: Any, cursor: Any, out: Any, count: int) -> Any:
+    """One word after another as `next_token` has them, until what follows is ASCII or there is no room: where they
+    end, whether a run goes on there, and how many there are then in `out`."""
+    flags, fold, key, more = tables.flags, tables.fold, tables.keys[UNIT], True
+    while more and count < len(out):
         kind, start, at, _, _, _, joined = next_token(data, at, end, flags, joined)
         if kind not in (NOTHING, SYMBOL):
             out[count] = _hash_word(data, start, at, fold, cursor, key)
             count += 1
-    cursor.state[_AT], cursor.state[_JOINED] = min(at, end), joined
+        while not joined and at < end and data[at] == _SPACE_BAR:
+            at += 1
+        more = at < end and (joined or data[at] >= 0x80)
+    return at, joined, count
+
+
+@helper
+def fill_words(data: Bytes, end: int, tables: Any, cursor: Any, out: Any, first: int) -> Any:
+    """Hashes of the next words of a row that ends at `end` into `out[first:]`; how many."""
+    key = tables.keys[UNIT]
+    at, joined, count = cursor[_AT], cursor[_JOINED] != 0, first
+    while at < end and count + LANES <= len(out):
+        if joined:
+            at, joined, count = _other_words(data, at, joined, end, tables, cursor, out, count)
+            continue
+        starts, ends, unclear = plain_words(data, at, end)
+        limit = low_zeros(unclear)
+        while low_zeros(ends) < limit:
+            out[count] = _hash_plain(data, at + low_zeros(starts), at + low_zeros(ends), key)
+            count += 1
+            starts, ends = starts & (starts - np.uint64(1)), ends & (ends - np.uint64(1))
+        here = min(low_zeros(starts), limit)
+        at += here
+        if limit < LANES or here == 0:
+            at, joined, count = _other_words(data, at, joined, end, tables, cursor, out, count)
+    cursor[_AT], cursor[_JOINED] = min(at, end), joined
     return count - first
 
 
@@ -258,7 +236,7 @@ def _is_inside(word: Any) -> bool:
 def fill_chunks(data: Bytes, end: int, tables: Any, cursor: Any, out: Any, first: int) -> Any:
     """The same for chunks."""
     flags, key = tables.flags, tables.keys[UNIT]
-    at, count = cursor.state[_AT], first
+    at, count = cursor[_AT], first
     while at < end and count < len(out):
         point, behind = decode(data, at, end)
         if np.int64(flags[point]) & SPACE:
@@ -268,7 +246,7 @@ def fill_chunks(data: Bytes, end: int, tables: Any, cursor: Any, out: Any, first
         out[count] = hash_bytes(data, at, stop, key)
         count += 1
         at = stop
-    cursor.state[_AT] = at
+    cursor[_AT] = at
     return count - first
 
 
@@ -279,9 +257,9 @@ def _put_char(out: Any, count: int, point: int, key: Any) -> int:
 
 
 @inner
-def _put_points(out: Any, count: int, points: Any, made: int, key: Any) -> int:
+def _put_points(out: Any, count: int, cursor: Any, made: int, key: Any) -> int:
     for i in range(made):
-        count = _put_char(out, count, points[i], key)
+        count = _put_char(out, count, cursor[POINTS + i], key)
     return count
 
 
@@ -289,25 +267,25 @@ def _put_points(out: Any, count: int, points: Any, made: int, key: Any) -> int:
 def fill_chars(data: Bytes, end: int, tables: Any, exact: bool, cursor: Any, out: Any, first: int) -> Any:
     """The same for characters, folded or exact; the row is read when its end is reached."""
     flags, fold, key = tables.flags, tables.fold, tables.keys[UNIT]
-    at, count, state, folding = cursor.state[_AT], first, cursor.state, cursor.folding
+    at, count = cursor[_AT], first
     while at < end and count + _MOST_OF_A_CHAR <= len(out):
         point, at = decode(data, at, end)
         if np.int64(flags[point]) & SPACE:
-            state[_GAP] = state[_BEGUN]
+            cursor[_GAP] = cursor[_BEGUN]
             continue
         if not exact and is_left_out(point, fold):
             continue
-        if state[_GAP]:
-            count = _put_points(out, count, folding.points, end_marks(folding), key)
+        if cursor[_GAP]:
+            count = _put_points(out, count, cursor, end_marks(cursor), key)
             count = _put_char(out, count, _SPACE_BAR, key)
-        if exact:
+        if exact or (cursor[WAITING] == 0 and stands_for_itself(point, fold)):
             count = _put_char(out, count, point, key)
         else:
-            count = _put_points(out, count, folding.points, fold_char(point, fold, folding), key)
-        state[_GAP], state[_BEGUN] = 0, 1
+            count = _put_points(out, count, cursor, fold_char(point, fold, cursor), key)
+        cursor[_GAP], cursor[_BEGUN] = 0, 1
     if at >= end:
-        count = _put_points(out, count, folding.points, end_marks(folding), key)
-    state[_AT] = at
+        count = _put_points(out, count, cursor, end_marks(cursor), key)
+    cursor[_AT] = at
     return count - first
 
 
