@@ -1,140 +1,162 @@
-"""Exact duplicates: of all records with one `content_hash`, the one with the smallest id stays.
+"""Exact duplicates: of all records whose normal forms are equal, media too, the one of the best rank stays.
 
-Columns in: `id` (hex of 16 bytes), `content_hash` (16 bytes, BLAKE3-128). Emitted: key = content_hash,
-order = id. Reduced: each further record, with the keeper's id, value 1.0 and limit 1.0. Which record stays
-depends on ids alone, never on shard or order; records that share their id too are told apart by address.
+Columns in: `id`, `content_hash`, `domain`, `text`, `media`, `dup_cluster`, `dup_count`, and those of the keeper's
+policy. `normalise` says what makes two texts equal:
+
+* `auto` (default): by domain. In code and math nothing but white space is normalised: any of it is as one blank, none
+  counts at the ends. In all other domains the texts are compared in the canonical caseless form of Unicode, too
+  (`kernels.normal_form`): how accents are encoded, case and format characters do not count. Digits and punctuation
+  always do. Records of which one is of code or math and the other is not are equal where their bytes are.
+* `prose`, `exact`: one of these two for all records. `none`: equal bytes (`content_hash`) alone.
+
+Emitted: key = BLAKE3-128 of the normal form and the hashes of the media; order = rank (`keep`, then content hash, then
+id); value = cluster, records that it stands for, and for `auto` what tells code from prose under one key: for code and
+math the hash of their own form, for others zeros.
+Reduced: a DROP for each record that equals one of better rank that is kept, with that one's id (value and limit 1.0;
+`note` is 1 where they are equal only when normalised), and a MARK for that one: the smallest content hash, or earlier
+cluster, of those it now stands for, and the sum of their `dup_count` (null counts 1).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from gristmill.manifests.errors import GristmillError
-from gristmill.stages.protocol import EMITTED_ADDR, Reason, emitted_schema, verdicts
+from gristmill.manifests.schema import ID_BYTES
+from gristmill.stages.dedup import keeper, ranks
+from gristmill.stages.dedup.exact_stars import Rows, merged, star_verdicts
+from gristmill.stages.params import param
+from gristmill.stages.protocol import Reason, emitted_schema
 
-_BYTES = 16
-_NO_DIGIT = 255
+MEDIA_HASHES = "media.list.element.sha256"
+"""What is read of `media`, as Parquet names it."""
+
+_COUNT_BYTES = 8
 
 Bytes = npt.NDArray[np.uint8]
 Addresses = npt.NDArray[np.uint64]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class ExactDedup:
-    """Keep one record of each set with equal text and media: the one with the smallest id."""
+    """Keep one record of each set with equal text and media: the best by `keep`, then by content hash, then by id."""
+
+    normalise: Literal["auto", "prose", "exact", "none"] = param(
+        "auto", "what counts as equal: by domain, without case and white space, without white space, or bytes"
+    )
+    keep: tuple[str, ...] = param((), "which one stays, criteria in order: longest, score:NAME, source:A>B, ...")
 
     name: ClassVar[str] = "exact_dedup"
-    version: ClassVar[int] = 1
-    reads: ClassVar[tuple[str, ...]] = ("id", "content_hash")
-    key_bytes: ClassVar[int] = _BYTES
-    order_bytes: ClassVar[int] = _BYTES
+    version: ClassVar[int] = 2
+    key_bytes: ClassVar[int] = ID_BYTES
+
+    def __post_init__(self) -> None:
+        keeper.check(self.keep, "stage exact_dedup.keep")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns; no text where bytes alone are compared, and never the bytes of media."""
+        text = () if self.normalise == "none" else ("domain", "text", MEDIA_HASHES)
+        return tuple(dict.fromkeys((*ranks.columns_of(self.keep), *text, "dup_cluster", "dup_count")))
+
+    @property
+    def order_bytes(self) -> int:
+        """Width of a rank."""
+        return ranks.rank_width(self.keep)
+
+    @property
+    def value_bytes(self) -> int:
+        """Cluster, count; for `auto` a hash."""
+        return ID_BYTES + _COUNT_BYTES + (ID_BYTES if self.normalise == "auto" else 0)
 
     def reasons(self) -> tuple[Reason, ...]:
         """`exact_duplicate`."""
-        return (Reason("exact_duplicate", "drop", "text and media equal those of the keeper"),)
+        return (Reason("exact_duplicate", "drop", "text (when normalised) and media equal those of the keeper"),)
+
+    def explain(self, note: int) -> str:
+        """How a record and its keeper are equal."""
+        return "equal when normalised" if note else ""
 
     def emit(self, batch: pa.RecordBatch, addr: Addresses) -> pa.RecordBatch:
         """One row for each record. Raises GristmillError on an id that is not 32 hex digits, or a null."""
-        keys = batch.column("content_hash")
-        if keys.null_count:
-            raise GristmillError("a record without content_hash", where=self.name)
-        order = pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(_BYTES), len(keys), [None, pa.py_buffer(_id_bytes(batch.column("id")))]
-        )
-        return pa.RecordBatch.from_arrays(
-            [keys, order, pa.array(addr, pa.uint64())], schema=emitted_schema(_BYTES, _BYTES)
-        )
+        rank = ranks.rank_bytes(batch, self.keep, self.name)
+        content = rank[:, -2 * ID_BYTES : -ID_BYTES]
+        value = [_clusters(batch, content), _counts(batch)]
+        key = content
+        if self.normalise != "none":
+            exact = self._exact_rows(batch)
+            key = _form_hashes(batch, exact if self.normalise != "auto" else np.zeros_like(exact), None)
+            if self.normalise == "auto":
+                value.append(_form_hashes(batch, exact, exact))
+        columns = [ranks.column_of(raw) for raw in (key, rank, np.concatenate(value, axis=1))]
+        columns.insert(2, pa.array(addr, pa.uint64()))
+        schema = emitted_schema(self.key_bytes, self.order_bytes, self.value_bytes)
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Every record but the first of each key; the open group's keeper is carried to the next batch."""
-        carried: _Rows | None = None
+        """The verdicts; of a key that goes on, no more than the kept ones are carried to the next batch."""
+        carried: Rows | None = None
         for batch in batches:
             if batch.num_rows == 0:
                 continue
-            rows = _Rows.of(batch)
-            rows = _by_address_within_ties(rows if carried is None else carried.then(rows))
-            starts = _group_starts(rows.key)
-            keeper = np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0))
-            goes = np.flatnonzero(~starts)
-            if len(goes):
-                yield _reduced(rows.addr[goes], rows.order[keeper[goes]])
-            last = int(keeper[-1])
-            carried = _Rows(rows.key[last : last + 1], rows.order[last : last + 1], rows.addr[last : last + 1])
+            rows = Rows.of(batch)
+            rows = rows if carried is None else carried.then(rows)
+            found = merged(rows)
+            last = rows.last_key()
+            yield from star_verdicts(rows, found, marked=slice(0, last))
+            carried = found.kept(rows, slice(last, len(rows.addr)))
+        if carried is not None:
+            yield from star_verdicts(carried, merged(carried), marked=slice(0, len(carried.addr)))
+
+    def _exact_rows(self, batch: pa.RecordBatch) -> Bools:
+        if self.normalise == "auto":
+            return ranks.is_exact_domain(batch.column("domain"))
+        return np.full(batch.num_rows, self.normalise == "exact", np.bool_)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of an exchange: `key` and `order` uint64 (n, 2), most significant first, `addr` uint64 (n)."""
+def _form_hashes(batch: pa.RecordBatch, exact: Bools, only: Bools | None) -> Bytes:
+    """(n, 16) hashes of the normal forms of text and media; zeros for rows that are not among `only`."""
+    from gristmill.stages.kernels.buffers import text_buffers
+    from gristmill.stages.kernels.normal_form import EXACT, PROSE, form_digests
 
-    key: npt.NDArray[np.uint64]
-    order: npt.NDArray[np.uint64]
-    addr: Addresses
-
-    @staticmethod
-    def of(batch: pa.RecordBatch) -> "_Rows":
-        return _Rows(
-            _halves(batch.column("key")),
-            _halves(batch.column("order")),
-            batch.column(EMITTED_ADDR).to_numpy(zero_copy_only=False),
-        )
-
-    def then(self, other: "_Rows") -> "_Rows":
-        return _Rows(
-            np.concatenate([self.key, other.key]),
-            np.concatenate([self.order, other.order]),
-            np.concatenate([self.addr, other.addr]),
-        )
+    hashes = np.zeros((batch.num_rows, ID_BYTES), np.uint8)
+    rows = np.arange(batch.num_rows) if only is None else np.flatnonzero(only)
+    if not len(rows):
+        return hashes
+    data, offsets = text_buffers(batch.column("text"))
+    kinds = np.where(exact[rows], EXACT, PROSE).astype(np.uint8)
+    media = _media_hashes(batch.column("media").take(pa.array(rows)))
+    hashes[rows] = form_digests(data, offsets[rows], offsets[rows + 1], kinds, media)
+    return hashes
 
 
-def _halves(array: pa.FixedSizeBinaryArray) -> npt.NDArray[np.uint64]:
-    raw = np.frombuffer(array.buffers()[1], dtype=np.uint8)
-    raw = raw[array.offset * _BYTES : (array.offset + len(array)) * _BYTES]
-    return raw.view(">u8").astype(np.uint64).reshape(-1, 2)
+def _media_hashes(media: pa.ListArray) -> dict[int, bytes]:
+    """The hashes of a row's media, one behind the other, of the rows that have any."""
+    lengths = pc.fill_null(pc.list_value_length(media), 0).to_numpy(zero_copy_only=False)
+    if not lengths.any():
+        return {}
+    hashes = pc.struct_field(media.flatten(), "sha256").to_pylist()
+    ends = np.cumsum(lengths)
+    some = np.flatnonzero(lengths).tolist()
+    return {row: b"".join(h or b"" for h in hashes[ends[row] - lengths[row] : ends[row]]) for row in some}
 
 
-def _group_starts(key: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    starts = np.ones(len(key), dtype=np.bool_)
-    starts[1:] = (key[1:] != key[:-1]).any(axis=1)
-    return starts
+def _counts(batch: pa.RecordBatch) -> Bytes:
+    counts = pc.fill_null(batch.column("dup_count"), 1).to_numpy(zero_copy_only=False)
+    return np.maximum(counts, 1).astype(">i8").view(np.uint8).reshape(-1, _COUNT_BYTES)
 
 
-def _by_address_within_ties(rows: _Rows) -> _Rows:
-    tied = ~(_group_starts(rows.key) | _group_starts(rows.order))
-    if not (tied[1:] & (rows.addr[1:] < rows.addr[:-1])).any():
-        return rows
-    by = np.lexsort((rows.addr, rows.order[:, 1], rows.order[:, 0], rows.key[:, 1], rows.key[:, 0]))
-    return _Rows(rows.key[by], rows.order[by], rows.addr[by])
-
-
-def _reduced(addr: Addresses, keeper: npt.NDArray[np.uint64]) -> pa.RecordBatch:
-    return verdicts(addr, {"keeper": np.ascontiguousarray(keeper.astype(">u8")).view(np.uint8).reshape(-1, _BYTES)})
-
-
-def _nibbles() -> Bytes:
-    table = np.full(256, _NO_DIGIT, dtype=np.uint8)
-    for value, digit in enumerate("0123456789abcdef"):
-        table[ord(digit)] = value
-    return table
-
-
-_NIBBLE = _nibbles()
-
-
-def _id_bytes(ids: pa.Array) -> Bytes:
-    """The 16 bytes of each id, (n, 16)."""
-    rows = len(ids)
-    if rows == 0:
-        return np.zeros((0, _BYTES), dtype=np.uint8)
-    wide = ids.cast(pa.large_string())
-    offsets = np.frombuffer(wide.buffers()[1], dtype=np.int64)[wide.offset : wide.offset + rows + 1]
-    if ids.null_count or (np.diff(offsets) != 2 * _BYTES).any():
-        raise GristmillError("an id that is not 32 hex digits", where=ExactDedup.name)
-    data = np.frombuffer(wide.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]
-    digits = _NIBBLE[data].reshape(rows, _BYTES, 2)
-    if (digits == _NO_DIGIT).any():
-        raise GristmillError("an id that is not 32 lower-case hex digits", where=ExactDedup.name)
-    return np.bitwise_or(digits[:, :, 0] << np.uint8(4), digits[:, :, 1], dtype=np.uint8)
+def _clusters(batch: pa.RecordBatch, content: Bytes) -> Bytes:
+    """The smaller of content hash and cluster."""
+    clusters = batch.column("dup_cluster")
+    if clusters.null_count == len(clusters):
+        return content
+    before = np.where(clusters.is_valid().to_numpy(zero_copy_only=False)[:, None], ranks.bytes_of(clusters), content)
+    one, other = ranks.words_of(before), ranks.words_of(content)
+    smaller = (one[:, 0] < other[:, 0]) | ((one[:, 0] == other[:, 0]) & (one[:, 1] < other[:, 1]))
+    return np.where(smaller[:, None], before, content)

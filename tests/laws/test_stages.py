@@ -117,13 +117,21 @@ def test_fractions_and_scores_lie_between_0_and_1(name: str) -> None:
             assert ((values >= 0) & (values <= 1) | np.isnan(values)).all(), measure
 
 
+def roots_of(reads: tuple[str, ...]) -> list[str]:
+    """The columns of what a stage reads, which may be a part of one: `media.list.element.sha256`."""
+    return list(dict.fromkeys(name.partition(".")[0] for name in reads))
+
+
 def reduced(stage: Exchange, batch: pa.RecordBatch, order: list[int], cut: int) -> set[tuple[int, bytes]]:
     """(addr, keeper) of what an exchange drops when rows come in some order, cut into two batches."""
     from gristmill.pipeline.exchange_rows import sort_rows
 
     addr = np.arange(batch.num_rows, dtype=np.uint64)
-    emitted = stage.emit(batch.select(list(stage.reads)), addr).take(pa.array(order))
-    table = sort_rows(pa.Table.from_batches([emitted], schema=emitted_schema(stage.key_bytes, stage.order_bytes)))
+    emitted = stage.emit(batch.select(roots_of(stage.reads)), addr)
+    schema = emitted_schema(stage.key_bytes, stage.order_bytes, getattr(stage, "value_bytes", 0))
+    place = np.argsort(np.array(order))[emitted.column("addr").to_numpy()]
+    shuffled = emitted.take(pa.array(np.argsort(place, kind="stable")))
+    table = sort_rows(pa.Table.from_batches([shuffled], schema=schema))
     batches = [b for part in (table.slice(0, cut), table.slice(cut)) for b in part.to_batches()]
     rows = pa.Table.from_batches(list(stage.reduce(iter(batches))), schema=VERDICTS)
     return set(zip(rows.column("addr").to_pylist(), rows.column("keeper").to_pylist(), strict=True))

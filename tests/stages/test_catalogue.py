@@ -92,7 +92,7 @@ def test_parameters_reach_the_stage() -> None:
         ("gopher_qualty", {}, "unknown stage.*did you mean gopher_quality"),
         ("", {}, "unknown stage.*stage list"),
         ("language", {"kep": ["en"]}, r"stage language\.kep: unknown parameter.*did you mean keep"),
-        ("exact_dedup", {"x": 1}, r"stage exact_dedup\.x: unknown parameter.*it takes none"),
+        ("exact_dedup", {"x": 1}, r"stage exact_dedup\.x: unknown parameter.*it takes normalise, keep"),
         ("language", {"keep": "en"}, r"stage language\.keep: wrong value.*'en'.*labels to keep"),
         ("language", {"keep": [1]}, r"stage language\.keep: wrong value"),
         ("language", {"min_score": "0.5"}, r"stage language\.min_score: wrong value"),
