@@ -134,7 +134,8 @@ class Verdicts:
             self._account_cuts(batch, cuts, verdicts, kept, row_pass, rows)
         everything = np.arange(batch.num_rows, dtype=np.int64)
         chars = count_chars(batch)
-        trace = StepTrace(everything, kept, chars, count_chars(after), cut_chars, {}, batch)
+        after_chars = chars if after is batch else count_chars(after)
+        trace = StepTrace(everything, kept, chars, after_chars, cut_chars, {}, batch)
         row_pass.account.step(self._step, trace, fates, keepers, rows)
         after = self._marked(after, first)
         stay = np.flatnonzero(kept).astype(np.int64)
@@ -208,14 +209,16 @@ class Verdicts:
         chosen = self._marks.within(first, batch.num_rows)
         if chosen.stop == chosen.start:
             return batch
-        row = self._marks.row[chosen] - first
-        clusters = batch.column("dup_cluster").to_pylist()
-        counts = batch.column("dup_count").to_pylist()
-        for at, cluster, count in zip(row.tolist(), self._marks.keeper[chosen], self._marks.value[chosen], strict=True):
-            clusters[at], counts[at] = cluster.tobytes(), int(count)
-        types = batch.schema.field("dup_cluster").type, batch.schema.field("dup_count").type
-        batch = with_column(batch, "dup_cluster", pa.array(clusters, types[0]))
-        return with_column(batch, "dup_count", pa.array(counts, types[1]))
+        marked = np.zeros(batch.num_rows, np.bool_)
+        marked[self._marks.row[chosen] - first] = True
+        mask = pa.array(marked)
+        cluster = batch.schema.field("dup_cluster").type
+        raw = pa.py_buffer(np.ascontiguousarray(self._marks.keeper[chosen]))
+        clusters = pa.FixedSizeBinaryArray.from_buffers(cluster, chosen.stop - chosen.start, [None, raw])
+        counts = pa.array(self._marks.value[chosen].astype(np.int64))
+        for name, anew in (("dup_cluster", clusters), ("dup_count", counts)):
+            batch = with_column(batch, name, pc.replace_with_mask(batch.column(name), mask, anew))
+        return batch
 
 
 _NO_VALUE = (float("nan"), float("nan"))
