@@ -61,6 +61,14 @@ class SourceModel(TallyModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class AlarmModel(_Strict):
+    """How much of a source a step may lose: fractions of records and of characters, null where there is no limit."""
+
+    max_drop_frac: Annotated[float, Field(ge=0, le=1)] | None
+    max_cut_frac: Annotated[float, Field(ge=0, le=1)] | None
+    min_records: Count
+
+
 class StepModel(TallyModel):
     """A step of a dataset with its totals and, in `sources`, the tally of each source."""
 
@@ -70,6 +78,7 @@ class StepModel(TallyModel):
     params: dict[str, Any]
     rules: list[dict[str, Any]]
     sources: dict[str, SourceModel]
+    alarm: AlarmModel | None = None
 
 
 class RecipeRef(_Strict):
