@@ -196,8 +196,6 @@ def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_defaults_are_those_of_minhash_dedup() -> None:
-    if "minhash_dedup" not in catalogue.BUILTIN:
-        pytest.skip("no stage minhash_dedup yet")
     default = {p["name"]: p["default"] for p in catalogue.describe("minhash_dedup")["params"]}
     spec = SketchSpec()
     mine = {"bands": spec.bands, "rows": spec.rows, "threshold": THRESHOLD, "shingle": spec.shingles.n}
