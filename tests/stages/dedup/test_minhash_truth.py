@@ -3,10 +3,11 @@
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -175,6 +176,35 @@ def test_keepers_depend_on_no_layout(
         Random(files).shuffle(order)
     run_inline(write_recipe(tmp_path, docs, order, files), tmp_path / "out", workers=workers)
     assert judged(docs, tmp_path / "out").keeper == run.keeper
+
+
+@pytest.mark.parametrize(
+    ("params", "similarity", "least"),
+    [
+        ({"similarity": "containment", "threshold": 0.8}, twin.containment, 200),
+        ({"bands": 20, "rows": 5, "threshold": 0.5}, twin.jaccard, 270),
+        ({"threshold": 1.0}, twin.jaccard, 60),
+        ({"shingle": 3, "keep": ["longest"], "seed": 9}, twin.jaccard, 200),
+    ],
+)
+def test_other_settings_are_as_exact(
+    params: dict[str, Any], similarity: Callable[..., float], least: int, docs: list[Doc], tmp_path: Path
+) -> None:
+    run_inline(write_recipe(tmp_path, docs, range(len(docs)), params=params), tmp_path / "out")
+    run = judged(docs, tmp_path / "out")
+    assert run.faults(params.get("threshold", THRESHOLD), similarity, params.get("shingle", twin.SIZE)) == []
+    assert len(run.gone) >= least
+    assert len(run.kept) + len(run.gone) == len(docs)
+
+
+@pytest.mark.slow
+def test_the_large_corpus_is_judged(tmp_path: Path) -> None:
+    docs = corpus.build(corpus.LARGE)
+    done = call("run", write_recipe(tmp_path, docs, range(len(docs)), files=4), "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    run = judged(docs, tmp_path / "out")
+    assert run.faults(THRESHOLD) == []
+    assert len(run.gone) > 3000
 
 
 def test_a_book_as_text_and_as_a_page_is_one(shared_data: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A run of `minhash_dedup` over a corpus, as the command does it, and what became of each document."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,9 @@ class Judged:
         """Documents of a kind that were kept."""
         return [i for i in self.kept if self.docs[i].kind == kind]
 
-    def faults(self, threshold: float) -> list[str]:
+    def faults(
+        self, threshold: float, similarity: Callable[..., float] = twin.jaccard, size: int = twin.SIZE
+    ) -> list[str]:
         """What is wrong with a removal: its keeper is not kept, or is not as similar by the twin as was told."""
         found: list[str] = []
         for number, keeper in self.keeper.items():
@@ -41,7 +43,7 @@ class Judged:
             if row["reason"] == "exact_duplicate":
                 found += [f"{number}: other text than {keeper}"] * (doc.text != other.text)
                 continue
-            share = twin.jaccard(twin.shingles(doc.text, doc.domain), twin.shingles(other.text, other.domain))
+            share = similarity(*(twin.shingles(one.text, one.domain, size) for one in (doc, other)))
             if share < threshold or abs(share - row["value"]) > 1e-12:
                 found.append(f"{number}: {share} to {keeper}, told {row['value']}, threshold {threshold}")
         return found
