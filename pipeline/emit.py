@@ -33,7 +33,7 @@ from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.tokenise import tokenizer_for
 
 HOLDOUT = "holdout"
-EMIT_VERSION = 1
+EMIT_VERSION = 2
 
 
 def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:

@@ -1,7 +1,7 @@
 """Which documents are held out of every emit: decided by content and seed alone.
 
-The hash is that of the duplicate cluster, which is the content hash of the kept document; so no near copy of a held-out
-document is trained on. The draw is a keyed BLAKE3 with a context of its own, independent of sampling, of
+The hash is that of the duplicate cluster (`dup_cluster`; the content hash of a document that nothing is like): documents
+that are near one another, or were made near by one that went, are held out together. The draw is a keyed BLAKE3 with a context of its own, independent of sampling, of
 sharding and of every other draw from the same seed.
 """
 
@@ -16,7 +16,7 @@ _CONTEXT = "gristmill holdout 1"
 _DRAW_BYTES = 8
 
 
-def held_out(content_hash: pa.FixedSizeBinaryArray, frac: float, seed: int) -> npt.NDArray[np.bool_]:
+def held_out(cluster: pa.FixedSizeBinaryArray, frac: float, seed: int) -> npt.NDArray[np.bool_]:
     """True for the documents held out: bool[n].
 
     A document is held out when its draw, an integer in [0, 2^64), is below frac * 2^64, computed exactly; so what a
@@ -24,9 +24,9 @@ def held_out(content_hash: pa.FixedSizeBinaryArray, frac: float, seed: int) -> n
     """
     if not 0.0 <= frac <= 1.0:
         raise ValueError(f"the held-out fraction must be in [0, 1], not {frac}")
-    if content_hash.null_count:
+    if cluster.null_count:
         raise ValueError("a document without content hash")
     key = blake3(str(seed).encode(), derive_key_context=_CONTEXT).digest()
     limit = Fraction(frac) * (1 << 8 * _DRAW_BYTES)
-    draws = (blake3(h, key=key).digest(_DRAW_BYTES) for h in content_hash.to_pylist())
+    draws = (blake3(h, key=key).digest(_DRAW_BYTES) for h in cluster.to_pylist())
     return np.array([int.from_bytes(d, "big") < limit for d in draws], dtype=np.bool_)

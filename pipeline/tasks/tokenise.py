@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.manifests.errors import InputError
@@ -75,7 +76,8 @@ class _Tokenise:
         holdout = self.payload["holdout"]
         if holdout is None:
             return np.zeros(batch.num_rows, dtype=np.bool_)
-        held = held_out(batch.column("content_hash"), holdout["frac"], holdout["seed"])
+        cluster = pc.coalesce(batch.column("dup_cluster"), batch.column("content_hash"))
+        held = held_out(cluster, holdout["frac"], holdout["seed"])
         for row in np.flatnonzero(held).tolist():
             fates[row] = Fate(row, 0, "drop", "holdout", "", NAN, holdout["frac"], "")
         if held.any():
