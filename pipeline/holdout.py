@@ -1,8 +1,8 @@
 """Which documents are held out of every emit: decided by content and seed alone.
 
-The hash is that of the duplicate cluster (`dup_cluster`; the content hash of a document that nothing is like): documents
-that are near one another, or were made near by one that went, are held out together. The draw is a keyed BLAKE3 with a context of its own, independent of sampling, of
-sharding and of every other draw from the same seed.
+The hash is that of the duplicate cluster (`dup_cluster`; the content hash of a document that nothing is like), so
+documents that are near one another, or near one that went, are held out together. The draw is a keyed BLAKE3 with a
+context of its own, independent of sampling, of sharding and of every other draw from the same seed.
 """
 
 from fractions import Fraction
