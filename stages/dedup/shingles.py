@@ -79,8 +79,8 @@ def unit_kinds(domain: pa.Array, spec: ShingleSpec) -> npt.NDArray[np.uint8]:
         raise UsageError("shingles of tokens need ids", "shingles", spec.unit, "tokenise first: shingle_sets_of_ids")
     prose, exact = (WORDS, CHUNKS) if spec.unit == "word" else (CHARS, EXACT_CHARS)
     if spec.normalise == "auto":
-        names = domain.dictionary_decode() if pa.types.is_dictionary(domain.type) else domain
-        is_exact = pc.is_in(names, value_set=pa.array(EXACT_DOMAINS, names.type)).to_numpy(zero_copy_only=False)
+        names = (domain.dictionary_decode() if pa.types.is_dictionary(domain.type) else domain).cast(pa.string())
+        is_exact = pc.is_in(names, value_set=pa.array(EXACT_DOMAINS, pa.string())).to_numpy(zero_copy_only=False)
     else:
         is_exact = np.full(len(domain), spec.normalise == "exact")
     kinds = np.where(is_exact, exact, prose).astype(np.uint8)
