@@ -11,9 +11,10 @@ a kept unit of better rank holds `threshold` of its files, for the best such one
 around it (units around it rank before it) keeps nothing for others. With a unit go those of its files that the other
 holds. Each file that goes has a keeper of the same content that stays, whatever else goes.
 
-Memory: some 100 bytes a file, and 60 for each folder of at least `min_files` files around it (10^7 files, 5 folders
-deep: 4 GB). Content that stands in more than MAX_LOOKED_AT units at one place (a LICENSE, an empty `__init__.py`) makes
-candidates of the best of these alone; it counts in full where two units are compared.
+Memory and time: 435 bytes and 15 us a file, measured where 3.3 units stand around each (10^7 files: 4.4 GB, 150 s; one
+core of a Zen-4 server).
+Content that stands in more than MAX_LOOKED_AT units at one place (a LICENSE, an empty `__init__.py`) makes candidates
+of the best of these alone; it counts in full where two units are compared.
 """
 
 from collections.abc import Iterator

@@ -17,7 +17,7 @@ import zstandard
 
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, build_recipe
 from gristmill.pipeline.recipe_yaml import parse_file
-from tests.laws.samples import EVAL_SET, TINY_MODEL
+from tests.laws.samples import EVAL_SET, TINY_EMBEDDINGS, TINY_MODEL
 from tests.pipeline.sources.warc_bytes import HTML_HEAD, members, record
 
 HOSTILE = [
@@ -133,6 +133,7 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
         (folder / "code" / "repo" / f"m{number}.py").write_text(code, encoding="utf-8")
     (folder / "code" / "repo" / "blob.bin").write_bytes(bytes(range(256)) * 8)
     _write_repositories(folder / "repositories")
+    shutil.copy(TINY_EMBEDDINGS, folder / TINY_EMBEDDINGS.name)
     shutil.copy(TINY_MODEL, folder / TINY_MODEL.name)
     shutil.copy(EVAL_SET, folder / EVAL_SET.name)
     return folder
@@ -226,6 +227,7 @@ datasets:
     steps:
       - knowledge_rules
       - repeated_sections: {min_words: 8, min_doc_chars: 100}
+      - semantic_dedup: {embeddings: embeddings.parquet}
   filtered:
     read: {parquet: "parquet/*.parquet"}
     domain: web

@@ -12,10 +12,14 @@ TINY_MODEL = Path(__file__).parents[1] / "data" / "tiny.gmq"
 EVAL_SET = Path(__file__).parents[1] / "data" / "eval.jsonl"
 """Two items that quote `corpora`: prose, and Chinese."""
 
+TINY_EMBEDDINGS = Path(__file__).parents[1] / "data" / "embeddings.parquet"
+"""Vectors of documents of the laws; made by tests.stages.dedup.tiny_embeddings."""
+
 SAMPLE_PARAMS: Mapping[str, Mapping[str, object]] = {
     "quality": {"model": str(TINY_MODEL), "mode": "sample", "alpha": 1.0},
     "decontaminate": {"against": str(EVAL_SET), "action": "cut", "margin_chars": 20, "min_piece_chars": 10},
     "repeated_sections": {"min_words": 5, "min_doc_chars": 0},
+    "semantic_dedup": {"embeddings": str(TINY_EMBEDDINGS)},
 }
 
 

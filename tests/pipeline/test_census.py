@@ -16,6 +16,7 @@ from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.census import load_census
 from tests.laws.running import call, fingerprint, json_of, run_inline, write_recipe
+from tests.stages.dedup.tiny_embeddings import table
 
 RECIPE = """\
 name: trees
@@ -128,3 +129,46 @@ def test_a_stage_that_changed_is_refused(tmp_path: Path) -> None:
     assert load_census(task(1))
     with pytest.raises(InputError, match="changed"):
         load_census(task(0))
+
+
+EMBEDDED = """\
+name: embedded
+seed: 1
+datasets:
+  notes:
+    read: {text: "text/*.txt"}
+    domain: knowledge
+    steps:
+      - semantic_dedup: {embeddings: [embeddings.parquet], threshold: 0.99, keep: [longest]}
+"""
+
+
+def write_notes(folder: Path) -> Path:
+    """Ten notes, all but the first of them with embeddings, in groups of three that are close."""
+    (folder / "text").mkdir()
+    for n in range(10):
+        (folder / "text" / f"t{n}.txt").write_text(f"A note, {'very ' * n}long.")
+    pq.write_table(table().slice(61), folder / "embeddings.parquet")
+    return write_recipe(folder, EMBEDDED)
+
+
+def test_a_run_with_embeddings(tmp_path: Path) -> None:
+    path = write_notes(tmp_path)
+    assert main(["run", str(path), "--out", str(tmp_path / "out")]) == 0
+    assert main(["verify", str(tmp_path / "out"), "--deep"]) == 0
+    ledger = rows(tmp_path / "out", "notes", "ledger")
+    assert {(row["reason"], row["measure"], row["limit"]) for row in ledger} == {("semantic_duplicate", "cosine", 0.99)}
+    kept = {row["id"]: row for row in rows(tmp_path / "out", "notes", "shards")}
+    assert {row["keeper"] for row in ledger} == {key for key, row in kept.items() if row["dup_count"]}
+    assert sum(row["dup_count"] or 1 for row in kept.values()) == 10
+    assert all(row["dup_cluster"] in (None, row["content_hash"]) for row in kept.values())
+    facts = read_manifest(tmp_path / "out" / "notes")["facts"]["semantic_dedup"]
+    assert facts == {"exact_search": 1, "with_embedding": 9, "without_embedding": 1, "zero_embeddings": 0}
+
+
+def test_wrong_embeddings_stop_a_run_before_any_work(tmp_path: Path) -> None:
+    path = write_notes(tmp_path)
+    pq.write_table(table().rename_columns(["id", "vectors"]), tmp_path / "embeddings.parquet")
+    done = call("run", path, "--out", tmp_path / "out")
+    assert done.returncode == 3 and "without this column" in done.stderr
+    assert not list((tmp_path / "out").glob("objects/*"))
