@@ -50,6 +50,7 @@ BUILTIN: Mapping[str, str] = {
     "repo_dedup": "gristmill.stages.dedup.repos:RepoDedup",
     "semantic_dedup": "gristmill.stages.dedup.semantic:SemanticDedup",
     "semantic_dedup": "gristmill.stages.dedup.semantic:SemanticDedup",
+    "line_dedup": "gristmill.stages.dedup.lines:LineDedup",
     "minhash_dedup": "gristmill.stages.dedup.minhash:MinhashDedup",
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
 }

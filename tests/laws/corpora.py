@@ -240,7 +240,7 @@ datasets:
       - c4
   both:
     from: [lines, table, notes]
-    steps: [exact_dedup, language]
+    steps: [exact_dedup, line_dedup, language]
   passed:
     from: [both]
   train:
