@@ -49,7 +49,6 @@ BUILTIN: Mapping[str, str] = {
     "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
     "repo_dedup": "gristmill.stages.dedup.repos:RepoDedup",
     "semantic_dedup": "gristmill.stages.dedup.semantic:SemanticDedup",
-    "semantic_dedup": "gristmill.stages.dedup.semantic:SemanticDedup",
     "line_dedup": "gristmill.stages.dedup.lines:LineDedup",
     "minhash_dedup": "gristmill.stages.dedup.minhash:MinhashDedup",
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
