@@ -213,23 +213,21 @@ def _end_of_chunk(data: Bytes, at: int, end: int, flags: Bytes) -> int:
     start = at
     while at < end:
         word = word_at(data, at, end - at)
-        if at + WORD_BYTES <= end and _is_inside(word):
-            at += WORD_BYTES
+        # Bit 7 of each byte that is not ASCII above the blank.
+        unclear = ~(((word & np.uint64(_LOW)) + np.uint64(_FROM_BLANK)) & ~word) & np.uint64(_TOP)
+        at += low_zeros(unclear) >> 3
+        if unclear == np.uint64(0):
             continue
+        if at >= end:
+            return end
         point, behind = decode(data, at, end)
-        flag = np.int64(flags[point])
+        flag = _signed(flags[point])
         if flag & SPACE:
             return at
         if flag & SOLO:
             return at if at > start else behind
         at = behind
     return end
-
-
-@inner
-def _is_inside(word: Any) -> bool:
-    """Whether eight bytes are ASCII above the blank."""
-    return ((word & np.uint64(_LOW)) + np.uint64(_FROM_BLANK)) & ~word & np.uint64(_TOP) == np.uint64(_TOP)
 
 
 @helper
@@ -239,7 +237,7 @@ def fill_chunks(data: Bytes, end: int, tables: Any, cursor: Any, out: Any, first
     at, count = cursor[_AT], first
     while at < end and count < len(out):
         point, behind = decode(data, at, end)
-        if np.int64(flags[point]) & SPACE:
+        if _signed(flags[point]) & SPACE:
             at = behind
             continue
         stop = _end_of_chunk(data, at, end, flags)
@@ -270,7 +268,7 @@ def fill_chars(data: Bytes, end: int, tables: Any, exact: bool, cursor: Any, out
     at, count = cursor[_AT], first
     while at < end and count + _MOST_OF_A_CHAR <= len(out):
         point, at = decode(data, at, end)
-        if np.int64(flags[point]) & SPACE:
+        if _signed(flags[point]) & SPACE:
             cursor[_GAP] = cursor[_BEGUN]
             continue
         if not exact and is_left_out(point, fold):
