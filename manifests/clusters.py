@@ -105,8 +105,10 @@ def _members(places: Sequence[Place], wanted: dict[str, str]) -> dict[str, list[
     names = pa.array(sorted(wanted), pa.string())
     for dataset, batch in _ledgers(places, MEMBER_COLUMNS):
         for row in batch.filter(pc.is_in(batch.column("keeper"), names)).to_pylist():
-            numbers = {n: v if (v := row[n]) is not None and isfinite(v) else None for n in ("value", "limit")}
-            found[wanted[row["keeper"]]].append(Member(**{**row, **numbers}, dataset=dataset))
+            root: str = wanted[row["keeper"]]
+            shown: dict[str, Any] = {n: v for n, v in row.items() if not isinstance(v, float) or isfinite(v)}
+            nothing: dict[str, Any] = dict.fromkeys(MEMBER_COLUMNS)
+            found[root].append(Member(**(nothing | shown), dataset=dataset))
     return found
 
 

@@ -148,8 +148,8 @@ def _cuts(dataset: str, step: str, cuts: Sequence[Mapping[str, Any]]) -> Iterato
     mine = sorted((cut for cut in cuts if cut["step"] == step), key=lambda cut: cut["start"])
     for cut in mine[:MAX_CUTS]:
         detail = f"bytes [{cut['start']}, {cut['stop']}): {cut['text']}"
-        measured = {"value": cut["value"], "measure": "occurrences", "keeper": cut["keeper"], "chars": cut["chars"]}
-        yield Event(dataset, step, "cut", cut["reason"], detail=detail, **measured)
+        measured: dict[str, Any] = {name: cut[name] for name in ("value", "keeper", "chars")}
+        yield Event(dataset, step, "cut", cut["reason"], measure="occurrences", detail=detail, **measured)
     if len(mine) > MAX_CUTS:
         chars = sum(cut["chars"] for cut in mine[MAX_CUTS:])
         yield Event(dataset, step, "cut", detail=f"and {len(mine) - MAX_CUTS} passages more", chars=chars)

@@ -23,9 +23,9 @@ class RepeatedIds:
 
     name: ClassVar[str] = "repeated_ids"
     version: ClassVar[int] = 1
-    reads: ClassVar[tuple[str, ...]] = ("id", "content_hash")
-    key_bytes: ClassVar[int] = 16
-    order_bytes: ClassVar[int] = 16
+    reads = ("id", "content_hash")
+    key_bytes = 16
+    order_bytes = 16
 
     def reasons(self) -> tuple[Reason, ...]:
         """Nothing is dropped."""

@@ -11,7 +11,7 @@ character that stands for a medium is never cut.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -246,7 +246,7 @@ def _around_media(
     for low, high, which in zip(*(r.tolist() for r in ranges), strict=True):
         at = low
         while media[int(row[which])].is_valid:
-            found = cast(bytes, data[at:high].tobytes()).find(_MEDIUM)
+            found = data[at:high].tobytes().find(_MEDIUM)
             if found < 0:
                 break
             out += [(at, at + found, which)] if found else []

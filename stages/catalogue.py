@@ -45,6 +45,7 @@ BUILTIN: Mapping[str, str] = {
     "secrets": "gristmill.stages.text.secrets:Secrets",
     "pii": "gristmill.stages.text.pii:Pii",
     "quality": "gristmill.stages.quality.stage:Quality",
+    "substring_dedup": "gristmill.stages.dedup.substring:SubstringDedup",
     "repeated_sections": "gristmill.stages.dedup.repeated_sections:RepeatedSections",
     "exact_dedup": "gristmill.stages.dedup.exact:ExactDedup",
     "repo_dedup": "gristmill.stages.dedup.repos:RepoDedup",
@@ -264,8 +265,7 @@ def _digest_of(path: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _digest_of_version(path: str, size: int, mtime_ns: int) -> str:
-    with open(path, "rb") as stream:
-        return "blake3:" + blake3(stream.read()).hexdigest()
+    return "blake3:" + blake3().update_mmap(path).hexdigest()
 
 
 def _is_required(field: "Field[Any]") -> bool:

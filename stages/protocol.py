@@ -190,7 +190,11 @@ class Exchange(Protocol):
 
     name: ClassVar[str]
     version: ClassVar[int]
-    reads: ClassVar[tuple[str, ...]]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that it needs."""
+        ...
 
     @property
     def key_bytes(self) -> int:
@@ -244,14 +248,22 @@ class Rounds(Protocol):
 class Census(Protocol):
     """A stage that decides in one process, from fixed-width rows of whole datasets that it counts shard by shard.
 
-    `counts` is the schema of these rows; it has `addr`. `reads` and `counts` may be properties,
-    where they depend on parameters.
+    `counts` is the schema of these rows; it has `addr`. What depends on no parameter may be a class variable, here
+    and in the other shapes, without annotation.
     """
 
     name: ClassVar[str]
     version: ClassVar[int]
-    reads: ClassVar[tuple[str, ...]]
-    counts: ClassVar[pa.Schema]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that it needs."""
+        ...
+
+    @property
+    def counts(self) -> pa.Schema:
+        """Schema of what it counts."""
+        ...
 
     def reasons(self) -> tuple[Reason, ...]:
         """As those of an exchange."""
@@ -279,7 +291,11 @@ class Similar(Protocol):
 
     name: ClassVar[str]
     version: ClassVar[int]
-    reads: ClassVar[tuple[str, ...]]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that it needs."""
+        ...
 
     def reasons(self) -> tuple[Reason, ...]:
         """As those of an exchange."""

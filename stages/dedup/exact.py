@@ -53,7 +53,7 @@ class ExactDedup:
 
     name: ClassVar[str] = "exact_dedup"
     version: ClassVar[int] = 2
-    key_bytes: ClassVar[int] = ID_BYTES
+    key_bytes = ID_BYTES
 
     def __post_init__(self) -> None:
         keeper.check(self.keep, "stage exact_dedup.keep")

@@ -91,7 +91,7 @@ class Copies:
     keep: tuple[str, ...] = ()
     name: ClassVar[str] = "copies"
     version: ClassVar[int] = 1
-    key_bytes: ClassVar[int] = ID_BYTES
+    key_bytes = ID_BYTES
     value_bytes: ClassVar[int] = 8
     reduced: ClassVar[pa.Schema] = VERDICTS.append(pa.field("content_hash", pa.binary(ID_BYTES)))
 
@@ -172,7 +172,7 @@ class BandRows:
     tokenizer: str = ""
     name: ClassVar[str] = "bands"
     version: ClassVar[int] = 1
-    key_bytes: ClassVar[int] = BAND_KEY_BYTES
+    key_bytes = BAND_KEY_BYTES
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ class RepoDedup:
     name: ClassVar[str] = "repo_dedup"
     version: ClassVar[int] = 1
     measure_name: ClassVar[str] = "tree_containment"
-    reads: ClassVar[tuple[str, ...]] = ("id", "source", "url", "text", "meta")
-    counts: ClassVar[pa.Schema] = COUNTS
+    reads = ("id", "source", "url", "text", "meta")
+    counts = COUNTS
 
     threshold: float = param(0.8, "least share of a tree's files that a kept tree must hold, above 0")
     min_files: int = param(5, "trees of fewer files are left alone")
