@@ -27,10 +27,10 @@ CHUNK_WINDOWS = 1 << 15
 
 Digests = npt.NDArray[np.uint8]
 
-ROW, FIRST, END, START, STOP, OWNER = range(6)
+ROW, FIRST, END, START, STOP, OWNER, TIMES = range(7)
 """Columns of spans (int64): the row; the first token and the one behind the last; their bytes in the row's text; a
-number of whoever has the same tokens."""
-SPAN_FIELDS = 6
+number of whoever has the same tokens; how often they stand in the corpus."""
+SPAN_FIELDS = 7
 
 _DIGESTS = types.Array(types.uint64, 2, "C", readonly=True)
 _SPANS = types.Array(types.int64, 2, "C", readonly=True)
@@ -136,6 +136,7 @@ def _union(spans: Any) -> Any:
             continue
         if not apart and out[count - 1, OWNER] == spans[i, OWNER]:
             count -= 1
+            out[count, TIMES] = max(out[count, TIMES], spans[i, TIMES])
         else:
             out[count] = spans[i]
             if not apart:

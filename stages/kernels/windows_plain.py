@@ -7,7 +7,7 @@ from blake3 import blake3
 
 from gristmill.stages.kernels.windows import BRANCHES, DIGEST_BYTES, PIECE_TOKENS
 
-Span = tuple[int, int, int, int, int, int]
+Span = tuple[int, int, int, int, int, int, int]
 
 
 def window_hash(tokens: Sequence[int]) -> bytes:
@@ -27,23 +27,24 @@ def _blake3(data: bytes) -> bytes:
 
 def union_of_windows(spans: Sequence[Span]) -> list[Span]:
     """Disjoint spans of the same tokens, each of its first owner."""
-    owner_of: dict[tuple[int, int], int] = {}
+    owner_of: dict[tuple[int, int], tuple[int, int]] = {}
     begin: dict[tuple[int, int], int] = {}
     end: dict[tuple[int, int], int] = {}
-    for row, first, stop, start_byte, stop_byte, owner in spans:
+    for row, first, stop, start_byte, stop_byte, owner, times in spans:
         for token in range(first, stop):
-            owner_of.setdefault((row, token), owner)
+            owner_of.setdefault((row, token), (owner, times))
         begin.setdefault((row, first), start_byte)
         end.setdefault((row, stop - 1), stop_byte)
     found: list[Span] = []
-    for (row, token), owner in sorted(owner_of.items()):
-        last = found[-1] if found else (-1,) * 6
+    for (row, token), (owner, times) in sorted(owner_of.items()):
+        last = found[-1] if found else (-1,) * 7
         touches = last[0] == row and last[2] == token
+        stop_byte = end.get((row, token), -1)
         if touches and last[5] == owner:
-            found[-1] = (row, last[1], token + 1, last[3], end.get((row, token), -1), owner)
+            found[-1] = (row, last[1], token + 1, last[3], stop_byte, owner, max(times, last[6]))
         else:
             start_byte = last[4] if touches else begin[row, token]
-            found.append((row, token, token + 1, start_byte, end.get((row, token), -1), owner))
+            found.append((row, token, token + 1, start_byte, stop_byte, owner, times))
     return found
 
 

@@ -240,7 +240,11 @@ datasets:
       - c4
   both:
     from: [lines, table, notes]
-    steps: [exact_dedup, line_dedup, language]
+    steps:
+      - exact_dedup
+      - line_dedup
+      - substring_dedup: {min_tokens: 100}
+      - language
   passed:
     from: [both]
   train:

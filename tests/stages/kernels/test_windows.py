@@ -59,17 +59,19 @@ def test_the_first_of_equal_hashes(hashes: list[bytes]) -> None:
     assert first_equal(array).tolist() == [hashes.index(digest) for digest in hashes]
 
 
-SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(1, 6), st.integers(0, 2)), max_size=20)
+TWO = st.integers(0, 2)
+SPANS = st.lists(st.tuples(TWO, st.integers(0, 20), st.integers(1, 6), TWO, st.integers(2, 9)), max_size=20)
 
 
 @given(SPANS)
-def test_unions_equal_those_of_the_twin(drawn: list[tuple[int, int, int, int]]) -> None:
+def test_unions_equal_those_of_the_twin(drawn: list[tuple[int, int, int, int, int]]) -> None:
     # Bytes go with tokens: token t is bytes [3t, 3t + 3).
-    spans = sorted((row, at, at + size, 3 * at, 3 * (at + size), owner) for row, at, size, owner in drawn)
+    spans = sorted((row, at, at + size, 3 * at, 3 * (at + size), owner, times) for row, at, size, owner, times in drawn)
     made = union_of_windows(np.array(spans, np.int64).reshape(-1, windows.SPAN_FIELDS))
     assert [tuple(row) for row in made.tolist()] == windows_plain.union_of_windows(spans)
 
 
 def test_windows_that_touch_are_one_and_gaps_stay() -> None:
-    spans = np.array([[0, 0, 5, 0, 10, 7], [0, 5, 9, 10, 20, 7], [0, 10, 12, 22, 25, 7], [1, 10, 11, 0, 3, 7]])
-    assert union_of_windows(spans).tolist() == [[0, 0, 9, 0, 20, 7], [0, 10, 12, 22, 25, 7], [1, 10, 11, 0, 3, 7]]
+    apart = [[0, 10, 12, 22, 25, 7, 2], [1, 10, 11, 0, 3, 7, 2]]
+    spans = np.array([[0, 0, 5, 0, 10, 7, 2], [0, 5, 9, 10, 20, 7, 4], *apart])
+    assert union_of_windows(spans).tolist() == [[0, 0, 9, 0, 20, 7, 4], *apart]
