@@ -95,7 +95,7 @@ COMPILE := PATH="$(VENV)/bin:$$PATH" uv pip compile --quiet --universal --python
 	--no-header --custom-compile-command "make lock"
 lock:
 	$(COMPILE) pyproject.toml -o requirements/core.lock.txt
-	$(COMPILE) --extra dev --extra code --extra compat --extra datatrove --extra onnx -c requirements/core.lock.txt pyproject.toml -o requirements/dev.lock.txt
+	$(COMPILE) --extra dev --extra code --extra compat --extra datatrove --extra onnx --extra semantic -c requirements/core.lock.txt pyproject.toml -o requirements/dev.lock.txt
 	$(COMPILE) --no-deps requirements/models.in -o requirements/models.txt
 	$(COMPILE) requirements/uv.in -o requirements/uv.txt
 	$(MAKE) setup
