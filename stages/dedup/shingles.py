@@ -11,7 +11,6 @@ where the same units stand in the same order. What a unit is, and how it is hash
 A row of fewer than `n` units has no shingle, so that only exact deduplication can find copies of it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -31,7 +30,8 @@ Hashes = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
 
 _MIN_ROOM = 4096  # shingles; a kernel's block, twice
-_BYTES_PER_UNIT: Mapping[str, int] = {"word": 6, "char": 1}
+_BYTES_PER_SHINGLE = 6  # of text: a word of prose takes 7, its blank included
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ def unit_kinds(domain: pa.Array, spec: ShingleSpec) -> npt.NDArray[np.uint8]:
 
 
 def shingle_sets(text: pa.Array, domain: pa.Array, spec: ShingleSpec, seed: int = 1) -> ShingleSets:
-    """The sets of all rows. Memory: 8 bytes for each shingle of the batch that is not a repetition within its row, and
-    as much again while they are made; repetitions of a row go when room runs short, not at its end."""
+    """The sets of all rows. Memory: 8 bytes for each shingle of the batch that is no repetition within its row, up to
+    twice that while they are made, and at least 4/3 of the text; where room runs short, repetitions go first."""
     from gristmill.stages.kernels.buffers import text_buffers
     from gristmill.stages.kernels.shingle_rows import Listing, Rows, shingle_tables
 
     kinds = unit_kinds(domain, spec)
     rows = Rows(*text_buffers(text), kinds)
-    room = int(rows.offsets[-1] - rows.offsets[0]) // _BYTES_PER_UNIT[spec.unit] // 2 + _MIN_ROOM
+    room = int(rows.offsets[-1] - rows.offsets[0]) // _BYTES_PER_SHINGLE + _MIN_ROOM
     found = np.empty(room, np.uint64)
     listing = Listing(rows, spec.n, shingle_tables(spec.n, seed))
     done, kept, ends = 0, 0, np.zeros(len(kinds) + 1, np.int64)
@@ -107,7 +107,7 @@ def shingle_sets(text: pa.Array, domain: pa.Array, spec: ShingleSpec, seed: int 
             kept = _keep_distinct(found, starts[row - done], starts[row - done + 1], kept)
             ends[row + 1] = kept
         if finished:
-            return ShingleSets(found[:kept].copy(), ends)
+            return ShingleSets(_fitting(found, kept), ends)
         listing.used = _keep_distinct(found, starts[-1], listing.used, kept)
         done = listing.row
         if listing.used > len(found) // 2:
@@ -116,15 +116,22 @@ def shingle_sets(text: pa.Array, domain: pa.Array, spec: ShingleSpec, seed: int 
 
 def _keep_distinct(hashes: Hashes, start: int, stop: int, to: int) -> int:
     """Moves the distinct values of `hashes[start:stop]`, ascending, to `hashes[to:]`; the place behind them."""
-    if stop == start:
-        return to
-    part = hashes[start:stop]
-    part.sort()
-    fresh = np.ones(len(part), np.bool_)
-    np.not_equal(part[1:], part[:-1], out=fresh[1:])
-    distinct = part[fresh]
-    hashes[to : to + len(distinct)] = distinct
-    return to + len(distinct)
+    hashes[start:stop].sort()
+    first = to
+    for at in range(start, stop, _AT_ONCE):
+        part = hashes[at : min(at + _AT_ONCE, stop)]
+        fresh = np.ones(len(part), np.bool_)
+        np.not_equal(part[1:], part[:-1], out=fresh[1:])
+        fresh[0] = to == first or part[0] != hashes[to - 1]
+        distinct = part[fresh]
+        hashes[to : to + len(distinct)] = distinct
+        to += len(distinct)
+    return to
+
+
+def _fitting(found: Hashes, kept: int) -> Hashes:
+    """The first values; a copy where most of the array would be held for nothing."""
+    return found[:kept] if 2 * kept > len(found) else found[:kept].copy()
 
 
 def shingle_sets_of_ids(ids: npt.NDArray[np.uint32], offsets: Offsets, n: int, seed: int = 1) -> ShingleSets:
@@ -137,4 +144,4 @@ def shingle_sets_of_ids(ids: npt.NDArray[np.uint32], offsets: Offsets, n: int, s
     for row, stop in enumerate(stops.tolist()):
         kept = _keep_distinct(listed, start, stop, kept)
         ends[row + 1], start = kept, stop
-    return ShingleSets(listed[:kept].copy(), ends)
+    return ShingleSets(_fitting(listed, kept), ends)
