@@ -171,7 +171,8 @@ class Run:
             refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
             refuse_foreign_reports(self.out, recipe, worked)
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
-            check_indexes(self.out, recipe.base_dir, {n: self.loaded.stages[n] for n in worked})
+            stages = {spec.name: self.loaded.stages[spec.name] for spec in in_build_order(recipe)}
+            check_indexes(self.out, recipe.base_dir, stages, worked, self.options.sample)
             prepare_stages(self.loaded, plan)
             for spec in recipe.datasets:
                 if plan[spec.name].mode == "work" and isinstance(spec.origin, ReadOrigin):

@@ -1,7 +1,8 @@
 """Spill files: fixed-width rows in an Arrow IPC file, cut into ranges that a reader maps without copying.
 
-A file holds record batches of one schema; `parts[p] = [first_batch, batches, rows]` says which of them
-belong to part p. Written through the commit protocol, read by memory map.
+A file holds record batches of one schema; `parts[p] = [first_batch, batches, rows, start, stop, digest]` says which of
+them belong to part p, and what its bytes [start, stop) are: who reads a part alone does not read the file to know it
+whole. Written through the commit protocol, read by memory map.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,11 +10,47 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from blake3 import blake3
 
-from gristmill.manifests.commit import ObjectWriter
+from gristmill.manifests.commit import HashingFile, ObjectWriter
 from gristmill.manifests.errors import VerifyError
 
 SPILL_ROWS_A_BATCH = 1 << 16
+_PART_DIGEST_CHARS = 32
+
+Part = list[Any]
+"""`[first_batch, batches, rows, start, stop, digest]`."""
+
+
+class _PartsFile:
+    """A file being written, which also hashes what was written since `begin`."""
+
+    def __init__(self, file: HashingFile) -> None:
+        self._file = file
+        self._hasher = blake3()
+        self._start = 0
+        self.closed = False
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Append."""
+        self._hasher.update(memoryview(data).cast("B"))
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        """Bytes written so far."""
+        return self._file.tell()
+
+    def flush(self) -> None:
+        """Pass buffered bytes on."""
+        self._file.flush()
+
+    def begin(self) -> None:
+        """A part begins."""
+        self._hasher, self._start = blake3(), self._file.bytes
+
+    def end(self) -> Part:
+        """`start`, `stop` and `digest` of what was written since."""
+        return [self._start, self._file.bytes, self._hasher.hexdigest()[:_PART_DIGEST_CHARS]]
 
 
 class SpillWriter:
@@ -22,22 +59,24 @@ class SpillWriter:
     def __init__(self, writer: ObjectWriter, schema: pa.Schema) -> None:
         self._writer = writer
         self._file = writer.create()
-        self._ipc = pa.ipc.new_file(pa.PythonFile(self._file, mode="w"), schema)
+        self._parts_file = _PartsFile(self._file)
+        self._ipc = pa.ipc.new_file(pa.PythonFile(self._parts_file, mode="w"), schema)
         self._schema = schema
         self._batches = 0
         self.rows = 0
-        self.parts: list[list[int]] = []
+        self.parts: list[Part] = []
 
     def part(self, tables: Iterable[pa.RecordBatch]) -> None:
         """Append one part."""
         first, rows = self._batches, 0
+        self._parts_file.begin()
         for table in tables:
             for start in range(0, table.num_rows, SPILL_ROWS_A_BATCH):
                 self._ipc.write_batch(table.slice(start, SPILL_ROWS_A_BATCH))
                 self._batches += 1
             rows += table.num_rows
         self.rows += rows
-        self.parts.append([first, self._batches - first, rows])
+        self.parts.append([first, self._batches - first, rows, *self._parts_file.end()])
 
     def close(self, role: str, extra: Mapping[str, Any] | None = None) -> None:
         """Finish the file as `role` of the object."""
@@ -46,11 +85,32 @@ class SpillWriter:
         self._writer.add(self._file, role, f"{role}.arrow", self.rows, more)
 
 
-def read_part(path: Path, part: Sequence[int]) -> Iterator[pa.RecordBatch]:
-    """The batches of one part, mapped. Raises VerifyError when the file is not what it was."""
+def read_part(path: Path, part: Sequence[Any]) -> Iterator[pa.RecordBatch]:
+    """The batches of one part, mapped. Raises VerifyError, before the first one, when its bytes are not what they were:
+    nothing else would tell."""
+    first, batches, _, start, stop, digest = part
     try:
-        reader = pa.ipc.open_file(pa.memory_map(str(path)))
-        for index in range(part[0], part[0] + part[1]):
-            yield reader.get_batch(index)
+        source = pa.memory_map(str(path))
+        source.seek(start)
+        found = blake3(source.read_buffer(stop - start)).hexdigest()[:_PART_DIGEST_CHARS]
+        if found != digest:
+            raise VerifyError(*_damaged(path, found))
+        reader = pa.ipc.open_file(source)
+        yield from map(reader.get_batch, range(first, first + batches))
     except (pa.ArrowException, OSError) as error:
-        raise VerifyError("spill file cannot be read", where=str(path), value=error, remedy="run again") from error
+        raise VerifyError(*_damaged(path, error)) from error
+
+
+def read_whole(path: Path) -> Iterator[pa.RecordBatch]:
+    """The batches of a whole file, mapped. Its name holds the begin of its digest: VerifyError when that is another."""
+    hasher = blake3()
+    hasher.update_mmap(path)
+    shown = path.name.split(".")[-2]
+    if not hasher.hexdigest().startswith(shown):
+        raise VerifyError(*_damaged(path, hasher.hexdigest()[: len(shown)]))
+    reader = pa.ipc.open_file(pa.memory_map(str(path)))
+    yield from map(reader.get_batch, range(reader.num_record_batches))
+
+
+def _damaged(path: Path, value: object) -> tuple[str, str, object, str]:
+    return "a spill file is damaged", str(path), value, f"remove the folder {path.parent} and run again"

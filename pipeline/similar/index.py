@@ -6,8 +6,9 @@ of an index rank before all others and always stay; a document goes when it is a
 threshold says. An index of another configuration is refused before any work.
 """
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def query_index(ctx: Context, stage: Any) -> list[IndexShard]:
         return []
     folder = index_folder(ctx.store.root, Path(ctx.base_dir), name)
     try:
-        index = checked_index(folder, stage)
+        index = checked_index(folder, stage, ctx.sample)
     except InputError:
         if isinstance(ctx.engine, FindingEngine):
             raise UnfinishedError(1, 1, f"index {name} 1/1") from None
@@ -53,9 +54,12 @@ def query_index(ctx: Context, stage: Any) -> list[IndexShard]:
     return [_shard(folder, shard) for shard in index["shards"]]
 
 
-def checked_index(folder: Path, stage: Any) -> Mapping[str, Any]:
-    """An index whose configuration is that of the stage."""
+def checked_index(folder: Path, stage: Any, sample: float | None) -> Mapping[str, Any]:
+    """An index whose configuration is that of the stage, and which is no sample where the run is none of that size."""
     index = read_index(folder)
+    if index["sample"] not in (None, sample):
+        remedy = "save it anew without --sample, or run with the same --sample"
+        raise UsageError("an index of a sample", str(folder), index["sample"], remedy)
     wanted, has = stage.decides("index"), index["config"]
     if wanted != has:
         names = sorted({*wanted["params"], *has.get("params", {})})
@@ -68,15 +72,41 @@ def checked_index(folder: Path, stage: Any) -> Mapping[str, Any]:
     return index
 
 
-def check_indexes(root: Path, base_dir: Path, stages: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse, before any work, what queries an index that is not there or another's; `stages` by dataset."""
-    every = [s for of_dataset in stages.values() for s in of_dataset if getattr(s, "index", None)]
-    saved = {index_folder(root, base_dir, s.index["save"]) for s in every if "save" in s.index}
-    for stage in every:
-        if "query" in stage.index:
+def check_indexes(
+    root: Path, base_dir: Path, stages: Mapping[str, Sequence[Any]], worked: Collection[str], sample: float | None
+) -> None:
+    """Refuse, before any work, what queries an index that is not there or another's, and what would answer otherwise
+    when it is run again: an index that is saved twice, or where it was queried before.
+
+    `stages` of all datasets, in the order in which they are built; `worked`: those that this run works on.
+    """
+    users = [(dataset, s) for dataset, of_dataset in stages.items() for s in of_dataset if getattr(s, "index", None)]
+    saved: dict[str, str] = {}
+    queried: dict[str, str] = {}
+    for dataset, stage in users:
+        where = f"{dataset}.{stage.name}"
+        folders = {use: os.path.realpath(index_folder(root, base_dir, name)) for use, name in stage.index.items()}
+        if "query" in folders:
+            queried.setdefault(folders["query"], where)
+        if "save" in folders:
+            folder = folders["save"]
+            _refuse_saving(stage.index["save"], where, saved.get(folder), queried.get(folder))
+            saved[folder] = where
+    made = {index_folder(root, base_dir, s.index["save"]) for d, s in users if d in worked and "save" in s.index}
+    for dataset, stage in users:
+        if dataset in worked and "query" in stage.index:
             folder = index_folder(root, base_dir, stage.index["query"])
-            if folder not in saved:
-                checked_index(folder, stage)
+            if folder not in made:
+                checked_index(folder, stage, sample)
+
+
+def _refuse_saving(name: str, where: str, saver: str | None, asker: str | None) -> None:
+    if saver is not None:
+        raise UsageError("two steps save one index", where, name, f"{saver} saves it too: give each a name of its own")
+    if asker is not None:
+        what = "an index is saved under a name that is queried before"
+        remedy = f"{asker} queries it, and would find itself when run again: save the grown index under a new name"
+        raise UsageError(what, where, name, remedy)
 
 
 def _shard(folder: Path, shard: Mapping[str, Any]) -> IndexShard:

@@ -6,8 +6,9 @@
    (`similar_verify`): an exchange keyed by the pair, which carries shingle hashes;
 4. who stays (`similar_settle`): one process.
 
-Where groups were too large, 2 to 4 are done again for what is left of them until no pair comes up that was not
-compared (at most MAX_ROUNDS; what is left then is in the facts). Each task is keyed by contents, so that a new shard
+Where groups were too large, 2 to 4 are done again for what is left of them until no similar pair comes up that was not
+compared (at most MAX_ROUNDS). The fact `large_left` says whether groups are left then of which not all pairs were
+compared. Each task is keyed by contents, so that a new shard
 costs its own keys, the fixed-width rows, and the sets and comparisons of the clusters that it touches.
 """
 
@@ -70,12 +71,12 @@ def _rounds(search: Search, copies: Sequence[Receipt], keys: Sequence[Receipt], 
             large = pairs
             search.facts |= _large_facts(pairs)
         edges = verify_pairs(search, candidates, pairs, number)
-        search.facts["rounds"] = number
+        left = any(r.facts["large_groups"] for r in pairs) or (number == MAX_ROUNDS and bool(edges))
+        search.facts |= {"rounds": number, "large_left": left}
         if settled is not None and not edges:
             break
         search.edges += edges
         settled = search.ctx.map([_settle_task(search, copies)])[0]
-        search.facts |= {"large_left": number == MAX_ROUNDS and search.facts["large_groups"] > 0}
         if not search.facts["large_groups"]:
             break
         gone = [*copies, settled]

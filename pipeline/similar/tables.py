@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.schema import ID_BYTES
 from gristmill.pipeline.exchange_rows import MAX_PARTITIONS
+from gristmill.pipeline.spill import read_whole
 from gristmill.stages.protocol import DROP
 
 Addresses = npt.NDArray[np.uint64]
@@ -58,10 +59,8 @@ def pair_parts(documents: int) -> int:
 
 
 def mapped_batches(path: str | Path) -> Iterator[pa.RecordBatch]:
-    """The batches of an IPC file, mapped."""
-    reader = pa.ipc.open_file(pa.memory_map(str(path)))
-    for index in range(reader.num_record_batches):
-        yield reader.get_batch(index)
+    """The batches of an IPC file, mapped. Raises VerifyError when its bytes are not what they were."""
+    return read_whole(Path(path))
 
 
 def dropped_addresses(paths: Iterable[str | Path]) -> Addresses:

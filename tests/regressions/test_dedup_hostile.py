@@ -1,0 +1,127 @@
+"""Faults that attacks on minhash_dedup found, each with what brought it out."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gristmill.manifests.errors import UsageError, VerifyError
+from gristmill.manifests.manifest import read_manifest
+from gristmill.pipeline.run import RunOptions
+from tests.laws.running import fingerprint, run_inline, write_recipe
+from tests.pipeline.similar_docs import Doc, corpus, kept_texts, prose, recipe_of, write_docs
+
+DOCS = corpus()
+
+
+def neighbours(count: int) -> list[Doc]:
+    """Documents near one another, each with a word of its own."""
+    words = prose(5, 300)
+    return [(f"n{i}", " ".join([*words[:i], f"own{i}", *words[i + 1 :]])) for i in range(count)]
+
+
+def of_kind(out: Path) -> dict[Path, tuple[str, list[Mapping[str, Any]]]]:
+    """Folder of an object -> its task's kind and its files."""
+    receipts = {p.parent: json.loads(p.read_bytes()) for p in (out / "objects").glob("*/receipt.json")}
+    return {folder: (r["what"]["kind"], r["files"]) for folder, r in receipts.items()}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    write_docs(folder, {"a.jsonl": [*DOCS, *neighbours(20)]})
+    run_inline(recipe_of(folder, {"max_bucket": 4, "pivots": 2}), folder / "out")
+    return folder
+
+
+@pytest.mark.parametrize("role", ["spill", "pairs", "merged", "demand", "sets", "edges"])
+def test_damage_of_what_a_search_hands_on_decides_nothing(role: str, made: Path, tmp_path: Path) -> None:
+    """A bit of `sets` that flipped between two runs changed similarities, and who stayed, without a word."""
+    order = ["emit_keys", "reduce", "similar_pairs", "similar_merge", "similar_sets", "similar_verify"]
+    order += ["similar_settle", "map"]
+    shutil.copytree(made, tmp_path / "c")
+    out = tmp_path / "c" / "out"
+    kinds = of_kind(out)
+    holder = next(kind for kind, files in kinds.values() if role in {f["role"] for f in files})
+    for folder, (kind, files) in kinds.items():
+        if kind in order and order.index(kind) > order.index(holder):
+            shutil.rmtree(folder)
+        for file in (f for f in files if f["role"] == role and kind == holder and f["rows"]):
+            raw = bytearray((folder / file["path"]).read_bytes())
+            # In the last batch's body, a little before the footer.
+            start, stop = next(part[3:5] for part in reversed(file["extra"]["parts"]) if part[2])
+            raw[start + (stop - start) * 3 // 4] ^= 4
+            (folder / file["path"]).write_bytes(raw)
+    with pytest.raises(VerifyError, match="damaged"):
+        run_inline(next(out.parent.glob("*.yaml")), out)
+
+
+def of_two(folder: Path, first: Mapping[str, str], second: Mapping[str, str]) -> Path:
+    """A recipe of two datasets that use indexes."""
+    write_docs(folder / "a", {"a.jsonl": DOCS[:100]})
+    write_docs(folder / "b", {"b.jsonl": DOCS[100:]})
+    datasets = {
+        name: {
+            "read": {"jsonl": f"{name}/*.jsonl", "key": "key"},
+            "domain": "web",
+            "steps": [{"minhash_dedup": {"index": dict(index)}}],
+        }
+        for name, index in (("a", first), ("b", second))
+    }
+    return write_recipe(folder, yaml.safe_dump({"name": "r", "datasets": datasets}))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "word"),
+    [
+        ({"save": "x"}, {"save": "x"}, "two steps"),
+        ({"save": "x"}, {"query": "x", "save": "x"}, "two steps"),
+        ({"query": "x"}, {"save": "x"}, "queried before"),
+        ({"query": "x", "save": "./out/indexes/../indexes/x"}, {"save": "y"}, "queried before"),
+    ],
+)
+def test_an_index_that_a_second_run_would_find_itself_in_is_refused(
+    first: dict[str, str], second: dict[str, str], word: str, tmp_path: Path
+) -> None:
+    """An index that grew in place held, when the same command ran again, what the first run had kept: every record
+    went, and the dataset was published empty. Two datasets that saved one name left that of the last one alone."""
+    recipe = of_two(tmp_path, first, second)
+    with pytest.raises(UsageError, match=word):
+        run_inline(recipe, tmp_path / "out")
+    assert not (tmp_path / "out" / "objects").exists()
+
+
+def test_an_index_that_is_saved_before_it_is_queried_serves(tmp_path: Path) -> None:
+    recipe = of_two(tmp_path, {"save": "x"}, {"query": "x", "save": "y"})
+    run_inline(recipe, tmp_path / "out")
+    once = fingerprint(tmp_path / "out")
+    run_inline(recipe, tmp_path / "out")
+    assert fingerprint(tmp_path / "out") == once
+
+
+def test_the_index_of_a_sample_serves_no_whole_run(tmp_path: Path) -> None:
+    """`run --sample` left an index of a tenth of the corpus, and a later query of it found a tenth of the copies."""
+    write_docs(tmp_path / "old", {"a.jsonl": DOCS})
+    run_inline(recipe_of(tmp_path / "old", {"index": {"save": "x"}}), tmp_path / "o", options=RunOptions(sample=0.5))
+    write_docs(tmp_path / "new", {"b.jsonl": DOCS})
+    recipe = recipe_of(tmp_path / "new", {"index": {"query": "../o/indexes/x"}})
+    with pytest.raises(UsageError, match="sample"):
+        run_inline(recipe, tmp_path / "p")
+    run_inline(recipe, tmp_path / "p", options=RunOptions(sample=0.5))
+    assert kept_texts(tmp_path / "p") == []
+
+
+def test_pairs_of_a_large_group_that_were_not_compared_are_told(tmp_path: Path) -> None:
+    """`large_left` was true only after the last possible round: a search that ended early, its pivots being like
+    nobody, told of nothing left."""
+    common = prose(1, 100)
+    docs = [(f"k{i}", " ".join([*common, *prose(50 + i, 400)])) for i in range(40)]
+    write_docs(tmp_path, {"a.jsonl": docs})
+    run_inline(recipe_of(tmp_path, {"bands": 60, "rows": 1, "max_bucket": 4, "pivots": 2}), tmp_path / "out")
+    facts = read_manifest(tmp_path / "out" / "docs")["facts"]["minhash_dedup"]
+    assert facts["similar"] == 0 and facts["compared"] < 40 * 39 // 2
+    assert facts["large_left"] is True
