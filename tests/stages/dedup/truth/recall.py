@@ -4,21 +4,27 @@ A pair of Jaccard j meets in a band of r rows with chance q = j^r, and in at lea
 t = 1 - (1 - q)^b, for each seed anew. The joint test sums errors by Jaccard bin: R_k = sum over pairs of bin k and over
 seeds of (hit - t), or (bands met - b q). Errors are clustered: pairs of one connected group share documents and are
 not independent, so the covariance C of R under the theory is not that of independent pairs; it is taken from draws of
-ideal hashing for whole groups (`ideal`). W = R' C^-1 R is held against chi-square of K bins at LEVEL.
+ideal hashing for whole groups (`ideal`). The statistic is W = R' C^-1 R. A few families hold most of some bins, so W
+has longer tails than chi-square (held against it, 1.6 to 2 % of draws of ideal hashing were rejected at 1 %); its law
+is therefore that of sums of as many seeds out of the same draws, RESAMPLED times. The theory is rejected at LEVEL by W
+alone: two tests of which either may reject would not have that level.
 
 The test of bands has one more sum, the spread: ((bands met - b q)^2 - v) / v with v = b q (1 - q). It sees lanes
 that depend on each other: they leave the mean almost as it is, but pairs meet in many bands or in none.
 
 `clustered` is the same W with C estimated from the errors themselves, summed by group (the sandwich r' r). It asks less
-of the theory and has less power: it allows a group its own error as long as these cancel out.
+of the theory and has less power: it allows a group its own error as long as these cancel out. It is told, held against
+chi-square, and decides nothing.
 
 Groups of more than MAX_GROUP pairs (90 versions of one licence are 4,000 pairs) rise and fall as one: they would be
 most of each sum and tell no more than a few pairs, so they are left out; identical pairs must be found in them, too.
+(With one such group in it, `clustered` rejected ideal hashing in 18 of 60 tests at 1 %.)
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +34,7 @@ from tests.stages.dedup.truth.ideal import Ideal, groups_of
 from tests.stages.dedup.truth.pairs import Truth
 
 LEVEL = 0.01
+RESAMPLED = 40_000
 EDGES = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Bins of Jaccard, half open; pairs of Jaccard 1 are no bin: each must be found, whatever the seed."""
 MIN_VARIANCE = 2.0
@@ -35,6 +42,7 @@ MIN_VARIANCE = 2.0
 MAX_GROUP = 100
 _MIN_SPREAD = 0.3
 _SEEDS = 12
+_SEEDS_AT_ONCE = 120
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[int, int]
@@ -61,6 +69,8 @@ class JointTest:
     """What a joint test measured."""
 
     statistic: float
+    p_value: float
+    """Chance of such a statistic or a larger one under the theory, at least 1 / (RESAMPLED + 1)."""
     df: int
     clustered: float
     missed_identical: int
@@ -68,25 +78,50 @@ class JointTest:
     bins: tuple[Bin, ...]
 
     @property
-    def p_value(self) -> float:
-        """Chance of such a statistic or a larger one under the theory."""
-        return chi_square_tail(self.statistic, self.df)
-
-    @property
     def consistent(self) -> bool:
-        """Whether neither form of the test rejects at LEVEL."""
-        worst = max(self.statistic, self.clustered)
-        return self.missed_identical == 0 and chi_square_tail(worst, self.df) >= LEVEL
+        """Whether the test does not reject at LEVEL, and no identical pair was missed."""
+        return self.missed_identical == 0 and self.p_value >= LEVEL
 
     def __str__(self) -> str:
         bins = "; ".join(f"[{b.low}, {b.high}) {b.pairs}: {b.found:.4f} for {b.expected:.4f}" for b in self.bins)
-        head = f"W {self.statistic:.2f} (clustered {self.clustered:.2f}) of df {self.df}, p {self.p_value:.4f}"
+        clustered = chi_square_tail(self.clustered, self.df)
+        head = f"W {self.statistic:.2f} of {self.df} sums, p {self.p_value:.4f} (clustered p {clustered:.4f})"
         return f"{head}, identical pairs missed {self.missed_identical}: {bins}"
 
 
 @dataclass(frozen=True)
+class Null:
+    """Sums of errors of single seeds under ideal hashing, (draws, sums)."""
+
+    sums: Floats
+
+    @functools.cached_property
+    def inverse(self) -> Floats:
+        """Of the covariance of one seed: second moments about 0, the mean under the theory."""
+        return np.linalg.inv(self.sums.T @ self.sums / len(self.sums))
+
+    def statistic(self, totals: Floats, seeds: int) -> Floats:
+        """W of totals (n, sums) over so many seeds."""
+        return np.einsum("ni,ij,nj->n", totals, self.inverse, totals) / seeds
+
+    def law(self, seeds: int) -> Floats:
+        """RESAMPLED values of W under the theory."""
+        if seeds not in self._laws:
+            rng = np.random.default_rng(seeds)
+            totals = np.zeros((RESAMPLED, self.sums.shape[1]))
+            for _ in range(seeds):
+                totals += self.sums[rng.integers(0, len(self.sums), RESAMPLED)]
+            self._laws[seeds] = self.statistic(totals, seeds)
+        return self._laws[seeds]
+
+    @functools.cached_property
+    def _laws(self) -> dict[int, Floats]:
+        return {}
+
+
+@dataclass(frozen=True)
 class Expected:
-    """What the theory expects of a truth: bins, and the covariance of their errors for one seed."""
+    """What the theory expects of a truth: bins, and the law of their errors."""
 
     truth: Truth
     bands: int
@@ -94,8 +129,8 @@ class Expected:
     bin_of: npt.NDArray[np.int64]
     """Bin of each pair; -1 for Jaccard 1 and in large groups."""
     edges: tuple[float, ...]
-    hits_covariance: Floats
-    bands_covariance: Floats
+    hits: Null
+    met: Null
 
     @property
     def bins(self) -> int:
@@ -103,26 +138,20 @@ class Expected:
         return len(self.edges) - 1
 
 
-def expected(truth: Truth, sets: Sequence[Set[Any]], bands: int = 14, rows: int = 8, draws: int = 2400) -> Expected:
-    """The theory for a truth made of `sets`; `draws` of ideal hashing estimate the covariance."""
+def expected(truth: Truth, sets: Sequence[Set[Any]], bands: int = 14, rows: int = 8, draws: int = 6000) -> Expected:
+    """The theory for a truth made of `sets`, with `draws` seeds of ideal hashing."""
     counted = (truth.jaccard < 1.0) & (np.bincount(truth.group)[truth.group] <= MAX_GROUP)
     edges = _merged_edges(truth.jaccard[counted], bands, rows)
     bin_of = np.where(counted, np.searchsorted(edges, truth.jaccard, side="right") - 1, -1)
-    nothing = np.zeros((0, 0))
+    nothing = Null(np.zeros((0, 0)))
     bare = Expected(truth, bands, rows, bin_of, edges, nothing, nothing)
     ideal, rng = Ideal(truth, groups_of(truth, sets, MAX_GROUP), bands, rows), np.random.default_rng(5)
     hits, met = [], []
-    for _ in range(draws // _SEEDS):
-        drawn = ideal.bands_met(rng, _SEEDS)
+    for _ in range(draws // _SEEDS_AT_ONCE):
+        drawn = ideal.bands_met(rng, _SEEDS_AT_ONCE)
         hits.append(_sums(bare, _hit_errors(bare, drawn > 0)))
         met.append(_sums(bare, _band_errors(bare, drawn)))
-    return Expected(truth, bands, rows, bin_of, edges, _covariance(hits), _covariance(met))
-
-
-def _covariance(sums: list[Floats]) -> Floats:
-    """Second moments about 0, the mean under the theory."""
-    drawn = np.concatenate(sums)
-    return drawn.T @ drawn / len(drawn)
+    return replace(bare, hits=Null(np.concatenate(hits)), met=Null(np.concatenate(met)))
 
 
 def _merged_edges(jaccard: Floats, bands: int, rows: int) -> tuple[float, ...]:
@@ -148,40 +177,47 @@ def _band_errors(exp: Expected, met: npt.NDArray[Any]) -> list[Floats]:
     return [error, spread]
 
 
-def _columns(exp: Expected, errors: list[Floats]) -> Floats:
-    """What each pair and seed adds to each sum: (pairs, seeds, sums)."""
-    inside = exp.bin_of[:, None] == np.arange(exp.bins)
-    binned = errors[0][:, :, None] * inside[:, None, :]
-    rest = [(more * (exp.bin_of >= 0)[:, None])[:, :, None] for more in errors[1:]]
-    return np.concatenate([binned, *rest], axis=2)
+def _weights(exp: Expected) -> Floats:
+    """(sums of bins, pairs): 1 where a pair is of the bin."""
+    return (exp.bin_of == np.arange(exp.bins)[:, None]).astype(np.float64)
 
 
 def _sums(exp: Expected, errors: list[Floats]) -> Floats:
-    """(seeds, sums)."""
-    return _columns(exp, errors).sum(axis=0)
+    """(seeds, sums): the first errors by bin, each of the others over all bins."""
+    weights = _weights(exp)
+    rest = [(weights.sum(axis=0) @ more)[None] for more in errors[1:]]
+    return np.concatenate([weights @ errors[0], *rest]).T
+
+
+def _by_pair(exp: Expected, errors: list[Floats]) -> Floats:
+    """(pairs, sums): what each pair adds to each sum over all seeds."""
+    weights = _weights(exp)
+    rest = [(weights.sum(axis=0) * more.sum(axis=1))[None] for more in errors[1:]]
+    return np.concatenate([weights * errors[0].sum(axis=1), *rest]).T
 
 
 def hits_test(exp: Expected, hits: npt.NDArray[np.bool_]) -> JointTest:
     """The joint test of recall: `hits` (pairs, seeds) says whether a pair was a candidate."""
-    return _joint_test(exp, _hit_errors(exp, hits), exp.hits_covariance, hits)
+    return _joint_test(exp, _hit_errors(exp, hits), exp.hits, hits)
 
 
 def bands_test(exp: Expected, met: npt.NDArray[np.int64]) -> JointTest:
     """The joint test of the bands that meet: `met` (pairs, seeds) counts them."""
-    return _joint_test(exp, _band_errors(exp, met), exp.bands_covariance, met > 0)
+    return _joint_test(exp, _band_errors(exp, met), exp.met, met > 0)
 
 
-def _joint_test(exp: Expected, errors: list[Floats], covariance: Floats, hits: npt.NDArray[np.bool_]) -> JointTest:
-    by_pair = _columns(exp, errors).sum(axis=1)
+def _joint_test(exp: Expected, errors: list[Floats], null: Null, hits: npt.NDArray[np.bool_]) -> JointTest:
+    by_pair = _by_pair(exp, errors)
     by_group = np.zeros((int(exp.truth.group.max()) + 1, by_pair.shape[1]))
     np.add.at(by_group, exp.truth.group, by_pair)
-    total = by_group.sum(axis=0)
-    identical = exp.truth.jaccard >= 1.0
+    total, seeds = by_group.sum(axis=0), hits.shape[1]
+    statistic = float(null.statistic(total[None], seeds)[0])
     return JointTest(
-        statistic=float(total @ np.linalg.solve(covariance * hits.shape[1], total)),
+        statistic=statistic,
+        p_value=float(1 + (null.law(seeds) >= statistic).sum()) / (RESAMPLED + 1),
         df=len(total),
         clustered=float(total @ np.linalg.pinv(by_group.T @ by_group) @ total),
-        missed_identical=int((~hits[identical]).sum()),
+        missed_identical=int((~hits[exp.truth.jaccard >= 1.0]).sum()),
         bins=tuple(_bin(exp, number, hits) for number in range(exp.bins)),
     )
 
