@@ -110,8 +110,8 @@ def shingle_sets(text: pa.Array, domain: pa.Array, spec: ShingleSpec, seed: int 
             return ShingleSets(_fitting(found, kept), ends)
         listing.used = _keep_distinct(found, starts[-1], listing.used, kept)
         done = listing.row
-        if listing.used > len(found) // 2:
-            found = np.concatenate([found[: listing.used], np.empty(len(found), np.uint64)])
+        if 3 * listing.used > 2 * len(found):
+            found = np.concatenate([found[: listing.used], np.empty(len(found) // 2, np.uint64)])
 
 
 def _keep_distinct(hashes: Hashes, start: int, stop: int, to: int) -> int:

@@ -68,7 +68,16 @@ def _sets(texts: list[str | None] | pa.Array, spec: ShingleSpec, domain: str = "
     2,
     1,
 )
-@example(["\u0345\u0301a\u0345\u0323\u0301", "İI\u0307ıK\u212aÅ\u212b", "각각 \u1100\u1161\u11a8"], 1, 2)
+@example(
+    [
+        "a\u0308\u0301 a\u0301\u0308\u0323\u0301",
+        "\u0345\u0301a\u0345\u0323\u0301",
+        "İI\u0307ıK\u212aÅ\u212b",
+        "각각 \u1100\u1161\u11a8",
+    ],
+    1,
+    2,
+)
 @settings(max_examples=150)
 def test_kernel_equals_its_twin(kind: int, texts: list[str], size: int, seed: int) -> None:
     assert _listed([*texts], kind, size, seed) == [shingles(text, kind, size, seed) for text in texts]
