@@ -180,6 +180,18 @@ def _decoded(data: Bytes, at: int, stop: int) -> tuple[int, int]:
     return point_at(data, at, stop)
 
 
+@inner
+def _store_word(data: Bytes, at: int, left: int, last: Any, prose: bool, out: Any, used: int) -> Any:
+    """Writes up to eight of `left` bytes so: which are white space (bits 0 to 7), how many of them stand, how many
+    go where none does; `last` is 1 behind a blank."""
+    word = word_at(data, at, left)
+    spaces = _space_bits(word)
+    ends = (spaces & (spaces << np.uint64(8) | last << np.uint64(7))) | (word & np.uint64(_TOP))
+    _store(out, used, _written(word, spaces, prose))
+    skipped = low_zeros(~spaces & np.uint64(_TOP)) >> 3
+    return _packed(spaces), min(low_zeros(ends) >> 3, left), skipped
+
+
 @helper
 def _put_form(data: Bytes, stop: int, prose: bool, flags: Any, fold: Any, folding: Any, out: Any, state: Any) -> None:
     """Goes on with a piece that ends at `stop` until it is read or `out` is nearly full."""
@@ -203,13 +215,7 @@ def _put_form(data: Bytes, stop: int, prose: bool, flags: Any, fold: Any, foldin
                     continue
                 size, skipped = low_zeros(ends), low_zeros(~spaces)
             else:
-                word = word_at(data, at, stop - at)
-                spaces = _space_bits(word)
-                ends = (spaces & (spaces << np.uint64(8) | last << np.uint64(7))) | (word & np.uint64(_TOP))
-                size = min(low_zeros(ends) >> 3, stop - at)
-                skipped = low_zeros(~spaces & np.uint64(_TOP)) >> 3
-                _store(out, used, _written(word, spaces, prose))
-                spaces = _packed(spaces)
+                spaces, size, skipped = _store_word(data, at, stop - at, last, prose, out, used)
             at += size if size else skipped
             used += size
             if size:
