@@ -214,19 +214,18 @@ class PassageRound:
 
     def emit_found(self, batch: pa.RecordBatch, addr: Addresses, found: pa.Table) -> pa.RecordBatch:
         """A row for each passage."""
-        keepers, owner = np.unique(
-            bytes_of(found.column("keeper").combine_chunks()).copy().view("V16"), return_inverse=True
-        )
+        keepers = bytes_of(found.column("keeper").combine_chunks())
+        owner = first_equal(keepers)
         names = ("first", "tokens", "start", "stop", "times")
         first, tokens, start, stop, times = (found.column(n).to_numpy().astype(np.int64) for n in names)
         row = np.searchsorted(addr, found.column(EMITTED_ADDR).to_numpy())
-        spans = np.stack([row, first, first + tokens, start, stop, owner.reshape(-1), times], axis=1)
+        spans = np.stack([row, first, first + tokens, start, stop, owner, times], axis=1)
         spans = spans[np.lexsort((first, row))]
         made = snapped(union_of_windows(spans), *text_buffers(batch.column("text")))
         made = made[made[:, STOP] > made[:, START]]
         ids = ranks.rank_bytes(batch, (), self.name)[:, -ID_BYTES:]
         numbers = np.stack([made[:, STOP], made[:, END] - made[:, FIRST], made[:, TIMES]], axis=1).astype(">i8")
-        kept = keepers.view(np.uint8).reshape(-1, ID_BYTES)[made[:, OWNER]]
+        kept = keepers[made[:, OWNER]]
         columns = [
             column_of(ids[made[:, ROW]]),
             column_of(made[:, START].astype(">i8").view(np.uint8).reshape(-1, 8)),

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from gristmill.stages.kernels.blake3_lanes import DIGEST_BYTES, blake3_128
+from gristmill.stages.kernels.blake3_lanes import blake3_128
 from gristmill.stages.kernels.jit import kernel
 from gristmill.stages.kernels.winnow import Ids, Ints, WindowRuns
 
@@ -24,6 +24,9 @@ BRANCHES = 4
 _BLOCK_BYTES = 64
 CHUNK_WINDOWS = 1 << 15
 """Windows that are hashed together, at most: some 200 bytes of memory each."""
+
+_SIXTEEN_BYTES = np.complex128
+"""Digests are moved as numbers of their size: three times as fast as rows of bytes."""
 
 Digests = npt.NDArray[np.uint8]
 
@@ -94,11 +97,11 @@ def _joined(pieces: Digests, sizes: Ints, wanted: Ints, at: list[int]) -> Digest
     """Hashes of four pieces each: in each run of `sizes[i]` pieces, `wanted[i]` times those at p + at[0], ..."""
     begins = np.cumsum(sizes) - sizes
     first = _ranges(begins, begins + wanted)
-    blocks = np.empty((len(first), BRANCHES, DIGEST_BYTES), np.uint8)
+    blocks = np.empty((len(first), BRANCHES), _SIXTEEN_BYTES)
     for branch, by in enumerate(at):
-        blocks[:, branch] = pieces[first + by]
+        blocks[:, branch] = pieces.view(_SIXTEEN_BYTES)[first + by, 0]
     places = _BLOCK_BYTES * np.arange(len(first))
-    return blake3_128(blocks.reshape(-1), places, np.full(len(first), _BLOCK_BYTES, np.int64))
+    return blake3_128(blocks.reshape(-1).view(np.uint8), places, np.full(len(first), _BLOCK_BYTES, np.int64))
 
 
 @kernel((_DIGESTS,))

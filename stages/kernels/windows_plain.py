@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from blake3 import blake3
 
-from gristmill.stages.kernels.windows import BRANCHES, DIGEST_BYTES, PIECE_TOKENS
+from gristmill.stages.kernels.blake3_lanes import DIGEST_BYTES
+from gristmill.stages.kernels.windows import BRANCHES, PIECE_TOKENS
 
 Span = tuple[int, int, int, int, int, int, int]
 

@@ -20,6 +20,7 @@ from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.stages import catalogue
 from gristmill.stages.dedup import substring_groups, token_spans
 from gristmill.stages.dedup.substring import SubstringDedup
+from gristmill.stages.dedup.tokens import tokenizer_of
 from gristmill.stages.kernels import windows_plain
 from gristmill.stages.protocol import CUT, Exchange, Rounds, emitted_schema
 from tests.stages.dedup.exchanges import documents
@@ -29,6 +30,13 @@ Cut = tuple[int, int, int, int, float]
 """Row, first byte, byte behind, row of the keeper (-1: none), times."""
 
 PROSE = " ".join(f"word{n} and" for n in range(60))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    """The packaged tokenizer, which takes seconds to load, and the kernels."""
+    tokenizer_of("")
+    SubstringDedup().prepare()
 
 
 def passages(
