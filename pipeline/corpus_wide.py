@@ -6,7 +6,7 @@ from typing import Any
 from gristmill.pipeline.census_job import census_shards
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.exchange_job import Found, ShardDrops, drops_by_shard, exchange_shards
-from gristmill.pipeline.exchanges import ROUND
+from gristmill.pipeline.exchanges import ROUND, exchange_of
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.similar.job import run_similar
 from gristmill.stages.protocol import Census, Exchange, Rounds, Similar
@@ -15,7 +15,10 @@ from gristmill.stages.protocol import Census, Exchange, Rounds, Similar
 def described(step: LoadedStep, part: str = "") -> dict[str, Any]:
     """What an exchange needs of a step; its label stays out, since it does not change the verdicts."""
     fingerprint = step.fingerprint()["stage"]
-    return {"stage": step.name, "params": dict(step.params), "part": part, "fingerprint": fingerprint}
+    exchange = exchange_of(step.stage, part) if isinstance(step.stage, Exchange | Rounds) else None
+    rows_each = getattr(exchange, "rows_each", 1)
+    worker = {"stage": step.name, "params": dict(step.params), "part": part}
+    return {**worker, "fingerprint": fingerprint, "rows_each": rows_each}
 
 
 def corpus_verdicts(ctx: Context, dataset: str, step: LoadedStep, shards: Sequence[ShardRef]) -> Found:

@@ -105,7 +105,7 @@ def _lines(difference: Difference, width: int) -> Iterator[str]:
             yield f"{a:<{width}} {mark} {b}".rstrip()
         return
     words = difference.left.split()
-    if len(words) <= 2 * CONTEXT_WORDS:
+    if len(words) <= 4 * CONTEXT_WORDS:
         yield from (f"{line:<{width}} | {line}" for line in _wrapped(difference.left, width))
         return
     for part in (words[:CONTEXT_WORDS], None, words[-CONTEXT_WORDS:]):

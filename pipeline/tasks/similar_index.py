@@ -22,7 +22,8 @@ from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.similar_sets import sets_of
 from gristmill.pipeline.verdicts import read_verdicts
 from gristmill.stages import catalogue
-from gristmill.stages.dedup.minhash_rows import BAND_KEY_BYTES, band_rows, bytes_of
+from gristmill.stages.dedup.minhash_rows import BAND_KEY_BYTES, band_rows
+from gristmill.stages.dedup.ranks import bytes_of
 from gristmill.stages.protocol import DROP, emitted_schema
 
 _SCHEMAS = {

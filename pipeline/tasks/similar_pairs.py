@@ -20,13 +20,8 @@ from gristmill.pipeline.similar.tables import among, dropped_addresses, mapped_b
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.exchange_reduce import placed_run
-from gristmill.stages.dedup.minhash_rows import (
-    BAND_KEY_BYTES,
-    BandRows,
-    Groups,
-    bytes_of,
-    column_of,
-)
+from gristmill.stages.dedup.minhash_rows import BAND_KEY_BYTES, BandRows, Groups
+from gristmill.stages.dedup.ranks import bytes_of, column_of
 
 PAIRS_A_FILE = 1 << 21
 

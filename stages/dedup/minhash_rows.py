@@ -16,6 +16,7 @@ import pyarrow as pa
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.schema import ID_BYTES, id_bytes
 from gristmill.stages.dedup import keeper
+from gristmill.stages.dedup.ranks import bytes_of, column_of
 from gristmill.stages.dedup.shingles import shingle_sets_of_ids
 from gristmill.stages.dedup.sketch import Sketch, SketchSpec, band_keys, signatures_of_sets, sketch
 from gristmill.stages.dedup.tokens import token_ids
@@ -45,21 +46,6 @@ def explain_bands(note: int, of: int) -> str:
     """Which bands met, in words."""
     met = [str(b) for b in range(_NOTED_BANDS) if note >> b & 1] + (["others"] if note >> _NOTED_BANDS else [])
     return f"met in bands {', '.join(met)} of {of}" if met else ""
-
-
-def column_of(raw: Bytes) -> pa.FixedSizeBinaryArray:
-    """A column of (n, width) bytes."""
-    rows, width = raw.shape
-    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), rows, [None, pa.py_buffer(np.ascontiguousarray(raw))])
-
-
-def bytes_of(column: pa.Array) -> Bytes:
-    """(n, width) bytes of a fixed-size binary column without nulls."""
-    width = column.type.byte_width
-    if not len(column):
-        return np.zeros((0, width), np.uint8)
-    raw = np.frombuffer(column.buffers()[1], np.uint8)
-    return raw[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
 
 
 def content_bytes(batch: pa.RecordBatch) -> Bytes:

@@ -55,6 +55,30 @@ _TREES = types.UniTuple(OFFSETS, 6)
 _SETTLED = types.UniTuple(types.Array(types.int64, 1, "C"), 4)
 
 
+@helper
+def _candidates(trees: Any, unit: int, cap: int, state: Any) -> int:
+    """Fills in the kept units of better rank that hold one of the unit's rarest files; how many there are."""
+    unit_ptr, unit_group, _, group_ptr, post_unit, need = trees
+    kept, stamp, candidates = state
+    start, stop = unit_ptr[unit], unit_ptr[unit + 1]
+    sizes = np.empty(stop - start, np.int64)
+    for entry in range(start, stop):
+        sizes[entry - start] = group_ptr[unit_group[entry] + 1] - group_ptr[unit_group[entry]]
+    rarest = np.argsort(sizes, kind="mergesort")
+    found = 0
+    for probe in range(stop - start - need[unit] + 1):
+        group = unit_group[start + rarest[probe]]
+        for at in range(group_ptr[group], min(group_ptr[group] + cap, group_ptr[group + 1])):
+            other = post_unit[at]
+            if other >= unit:
+                break
+            if kept[other] and stamp[other] != unit:
+                stamp[other] = unit
+                candidates[found] = other
+                found += 1
+    return found
+
+
 @kernel(types.int64(_TREES, types.int64, types.boolean, _SETTLED))
 def settle_trees(trees: Any, cap: Any, drop_all: Any, settled: Any) -> Any:
     """Settles all units; returns how many went.
@@ -63,7 +87,7 @@ def settle_trees(trees: Any, cap: Any, drop_all: Any, settled: Any) -> Any:
     unit `gone_for` (the unit that it goes for) and `shared` (how many of its files that holds), for each file `keeper`
     and `by`, the unit with which it goes. With `drop_all` the files go that the other unit does not hold, too, but not
     those that are the keepers of others."""
-    unit_ptr, unit_group, unit_file, group_ptr, post_unit, need = trees
+    unit_ptr, unit_group, unit_file, _, _, need = trees
     gone_for, shared, keeper, by = settled
     units = len(unit_ptr) - 1
     kept = np.ones(units, np.uint8)
@@ -77,21 +101,7 @@ def settle_trees(trees: Any, cap: Any, drop_all: Any, settled: Any) -> Any:
             if keeper[unit_file[entry]] >= 0:
                 kept[unit] = 0
                 break
-        sizes = np.empty(stop - start, np.int64)
-        for entry in range(start, stop):
-            sizes[entry - start] = group_ptr[unit_group[entry] + 1] - group_ptr[unit_group[entry]]
-        rarest = np.argsort(sizes, kind="mergesort")
-        found = 0
-        for probe in range(stop - start - need[unit] + 1):
-            group = unit_group[start + rarest[probe]]
-            for at in range(group_ptr[group], min(group_ptr[group] + cap, group_ptr[group + 1])):
-                other = post_unit[at]
-                if other >= unit:
-                    break
-                if kept[other] and stamp[other] != unit:
-                    stamp[other] = unit
-                    candidates[found] = other
-                    found += 1
+        found = _candidates(trees, unit, cap, (kept, stamp, candidates))
         ranked = np.sort(candidates[:found])
         for at in range(found):
             other = ranked[at]

@@ -291,6 +291,7 @@ datasets:
       - exact_dedup
       - gopher_quality: {min_doc_words: 1}
       - exact_dedup
+      - minhash_dedup: {max_bucket: 3, pivots: 2, index: {save: pages}}
       - emit: {context: 512}
 """
 

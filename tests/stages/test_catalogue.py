@@ -9,7 +9,7 @@ import pytest
 from gristmill.manifests.canonical import canonical_json
 from gristmill.manifests.errors import UsageError
 from gristmill.stages import catalogue
-from gristmill.stages.protocol import Exchange, Filter, Mapper
+from gristmill.stages.protocol import Corpus, Filter, Mapper
 from gristmill.stages.text.gopher_quality import GopherQuality
 from gristmill.stages.text.language import Language
 from tests.laws.samples import SAMPLE_PARAMS, sample_stage
@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
 def test_every_built_in_stage_loads_and_says_what_it_is(name: str) -> None:
     stage = sample_stage(name)
     assert stage.name == name
-    assert isinstance(stage, Filter | Mapper | Exchange)
+    assert isinstance(stage, Filter | Mapper | Corpus)
     told = catalogue.describe(name)
     assert told["doc"].endswith(".")
     assert told["kind"] in ("filter", "mapper", "exchange")
@@ -74,7 +74,7 @@ def test_every_built_in_stage_loads_and_says_what_it_is(name: str) -> None:
 
 def test_the_samples_are_all_of_them() -> None:
     assert list(catalogue.sample_stages(SAMPLE_PARAMS)) == list(catalogue.BUILTIN)
-    assert set(catalogue.BUILTIN) - set(catalogue.sample_stages()) == set(SAMPLE_PARAMS)
+    assert set(catalogue.BUILTIN) - set(catalogue.sample_stages()) <= set(SAMPLE_PARAMS)
     listed = [told["name"] for told in catalogue.list_stages()]
     assert listed == catalogue.names() == sorted({*catalogue.BUILTIN, *catalogue.plugins()})
     assert json.loads(json.dumps(catalogue.list_stages())) == catalogue.list_stages()
