@@ -21,8 +21,12 @@ from gristmill.stages.dedup.datasketch_form import (
 )
 from gristmill.stages.dedup.shingles import ShingleSpec, shingle_sets
 from gristmill.stages.dedup.sketch import SketchSpec, band_keys
+from gristmill.stages.kernels import minhash, minhash_datasketch, shingle_rows
 
 datasketch = pytest.importorskip("datasketch", reason="datasketch, the oracle, is not installed", minversion="2")
+
+KERNELS = (minhash, minhash_datasketch, shingle_rows)
+"""Compiled when they are imported, here and not within the first test."""
 
 EDGES = [0, 1, 2**31, 2**32 - 1, 2**32, 2**61 - 2, 2**61 - 1, 2**61, 2**63, 2**64 - 1]
 
@@ -48,6 +52,17 @@ def test_lanes_are_those_of_datasketch(scheme: Scheme, rows: list[list[int]], nu
     theirs = [_theirs(row, num_perm, seed, scheme) for row in rows]
     np.testing.assert_array_equal(ours.values, [made.hashvalues for made in theirs])
     assert (from_datasketch(theirs).values == ours.values).all()
+
+
+@pytest.mark.parametrize("wanted", [2**61 - 2, 2**61 - 1, 2**61, 2**62 - 2, 2**62 - 1, 2**64 - 1])
+def test_sums_at_the_prime(wanted: int) -> None:
+    """Hashes whose sum, before the remainder is taken, is what one in 10^18 is by chance."""
+    factors, addends = permutations(64, 1, "legacy")
+    lane = int(np.flatnonzero(factors & np.uint64(1))[0])
+    value = (wanted - int(addends[lane])) * pow(int(factors[lane]), -1, 2**64) % 2**64
+    ours = datasketch_signatures(np.array([value], np.uint64), np.array([0, 1]), 64, 1, "legacy")
+    assert ours.values[0, lane] == wanted % (2**61 - 1) & 0xFFFFFFFF
+    np.testing.assert_array_equal(ours.values[0], _theirs([value], 64, 1, "legacy").hashvalues)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -20,8 +20,11 @@ from gristmill.stages.dedup.sketch import (
     signatures_of_sets,
     sketch,
 )
-from gristmill.stages.kernels import minhash_plain, shingle_plain
+from gristmill.stages.kernels import minhash, minhash_plain, shingle_plain, shingle_rows
 from gristmill.stages.kernels.shingle_words import WORDS
+
+KERNELS = (minhash, shingle_rows)
+"""Compiled when they are imported, here and not within the first test."""
 
 DOCS = Path(__file__).parents[3] / "docs" / "minhash.md"
 WORD_LISTS = st.lists(
