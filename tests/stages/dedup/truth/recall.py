@@ -98,7 +98,7 @@ class Null:
     @functools.cached_property
     def inverse(self) -> Floats:
         """Of the covariance of one seed: second moments about 0, the mean under the theory."""
-        return np.linalg.inv(self.sums.T @ self.sums / len(self.sums))
+        return np.asarray(np.linalg.inv(self.sums.T @ self.sums / len(self.sums)), np.float64)
 
     def statistic(self, totals: Floats, seeds: int) -> Floats:
         """W of totals (n, sums) over so many seeds."""
