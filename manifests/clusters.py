@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gristmill.manifests.commit import OBJECTS, read_receipt
+from gristmill.manifests.commit import read_receipt
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.find import Place
 from gristmill.manifests.scan import matching_rows, read_columns
@@ -119,7 +119,7 @@ def read_record(out: Path, places: Sequence[Place], record: str) -> dict[str, An
     """
     documents = [place for place in places if place.manifest["kind"] == "documents"]
     kept = (path for place in documents for path in place.paths("shards"))
-    earlier = (path for place in documents for path in _earlier(out, place))
+    earlier = (path for place in documents for path in _earlier(place))
     for paths in (kept, earlier):
         for path in paths:
             rows = matching_rows(
@@ -134,11 +134,11 @@ def read_record(out: Path, places: Sequence[Place], record: str) -> dict[str, An
     raise InputError("no text of such a record", str(out), record, "give an id that `show --clusters` prints, in full")
 
 
-def _earlier(out: Path, place: Place) -> Iterable[Path]:
+def _earlier(place: Place) -> Iterable[Path]:
     own = {entry["digest"] for entry in place.manifest["shards"]}
     for key in place.manifest["objects"]:
-        receipt = read_receipt(out / OBJECTS / key) if is_inside(key) else None
+        receipt = read_receipt(place.objects / key) if is_inside(key) else None
         for file in receipt.role("data") if receipt else ():
-            path = out / OBJECTS / key / file.path
+            path = place.objects / key / file.path
             if is_inside(file.path) and file.digest not in own and path.is_file():
                 yield path

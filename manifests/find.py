@@ -52,6 +52,12 @@ class Place:
     folder: Path
     manifest: Manifest
 
+    @property
+    def objects(self) -> Path:
+        """The finished work of the output that holds it, be it a dataset of its own or an alarm's report."""
+        above = [folder / OBJECTS for folder in self.folder.absolute().parents[:2]]
+        return next((folder for folder in above if folder.is_dir()), above[0])
+
     def paths(self, file_list: str) -> list[Path]:
         """The files of one of the manifest's lists. Raises VerifyError on a path that leaves the folder."""
         return named_paths(self.folder, self.manifest, file_list)
@@ -136,15 +142,15 @@ def _probe(query: Query, text_column: str) -> tuple[str, ...]:
     return {"text": (text_column,), "url": ("id", "url")}.get(query.kind, ("id",))
 
 
-def find_in_earlier_work(out: Path, place: Place, query: Query, most: int) -> Hits:
+def find_in_earlier_work(place: Place, query: Query, most: int) -> Hits:
     """Records by words of their text in shards that a later step of the dataset dropped them from."""
     own = {entry["digest"] for entry in place.manifest["shards"]}
     paths: list[Path] = []
     for key in place.manifest["objects"]:
-        receipt = read_receipt(out / OBJECTS / key) if is_inside(key) else None
+        receipt = read_receipt(place.objects / key) if is_inside(key) else None
         files = receipt.role("data") + receipt.role("heldout") if receipt else []
         files = [file for file in files if is_inside(file.path) and file.digest not in own]
-        paths += [out / OBJECTS / key / file.path for file in files]
+        paths += [place.objects / key / file.path for file in files]
     existing = [path for path in paths if path.is_file()]
     return Hits(kept=_rows_of(existing, ("text",), query, _KEPT_COLUMNS, most))
 

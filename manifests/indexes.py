@@ -43,8 +43,17 @@ def read_index(folder: Path) -> Index:
         raise VerifyError("cannot be read as JSON", str(path), error, "save the index again") from error
     if not isinstance(document, dict) or document.get("format") != INDEX_FORMAT or not is_sealed(document):
         raise VerifyError("not a whole index", str(path), None, "save the index again")
-    if document["format_version"] != INDEX_VERSION:
-        raise VerifyError("unknown format_version", str(path), document["format_version"], "save the index again")
+    if document.get("format_version") != INDEX_VERSION:
+        raise VerifyError("unknown format_version", str(path), document.get("format_version"), "save the index again")
+    try:
+        whole = isinstance(document["config"]["params"], dict) and "sample" in document
+        whole = whole and all(Path(file.path).name == file.path for file in index_files(document))
+    except (KeyError, TypeError, AttributeError):
+        whole = False
+    if not whole:
+        raise VerifyError(
+            "not a whole index, or one that names files elsewhere", str(path), None, "save the index again"
+        )
     return document
 
 

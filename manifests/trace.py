@@ -108,7 +108,7 @@ def _candidates(out: Path, datasets: Sequence[Place], query: Query) -> list[str]
             return list(ids)
     if not ids and query.kind == "text":
         for place in datasets:
-            ids.update(dict.fromkeys(find_in_earlier_work(out, place, query, MAX_CANDIDATES + 1).ids()))
+            ids.update(dict.fromkeys(find_in_earlier_work(place, query, MAX_CANDIDATES + 1).ids()))
     return list(ids)
 
 

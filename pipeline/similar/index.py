@@ -91,6 +91,7 @@ def check_indexes(
         if "save" in folders:
             folder = folders["save"]
             _refuse_saving(stage.index["save"], where, saved.get(folder), queried.get(folder))
+            _refuse_unwritable(Path(folder), where)
             saved[folder] = where
     made = {index_folder(root, base_dir, s.index["save"]) for d, s in users if d in worked and "save" in s.index}
     for dataset, stage in users:
@@ -107,6 +108,12 @@ def _refuse_saving(name: str, where: str, saver: str | None, asker: str | None) 
         what = "an index is saved under a name that is queried before"
         remedy = f"{asker} queries it, and would find itself when run again: save the grown index under a new name"
         raise UsageError(what, where, name, remedy)
+
+
+def _refuse_unwritable(folder: Path, where: str) -> None:
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError("an index cannot be saved there", where, str(folder), f"{there} cannot be written into")
 
 
 def _shard(folder: Path, shard: Mapping[str, Any]) -> IndexShard:

@@ -2,14 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from gristmill.manifests.canonical import canonical_json, sealed
+from gristmill.manifests.clusters import clusters, read_record
 from gristmill.manifests.errors import UsageError, VerifyError
+from gristmill.manifests.find import places
 from gristmill.manifests.manifest import read_manifest
 from gristmill.pipeline.run import RunOptions
 from tests.laws.running import fingerprint, run_inline, write_recipe
@@ -101,6 +104,54 @@ def test_an_index_that_is_saved_before_it_is_queried_serves(tmp_path: Path) -> N
     once = fingerprint(tmp_path / "out")
     run_inline(recipe, tmp_path / "out")
     assert fingerprint(tmp_path / "out") == once
+
+
+def _edited(index: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    document = json.loads(index.read_bytes())
+    del document["digest"]
+    edit(document)
+    index.write_bytes(canonical_json(sealed(document)))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda index: index["shards"][0]["files"][0].update(path="../../../elsewhere"),
+        lambda index: index.pop("shards"),
+        lambda index: index.pop("config"),
+        lambda index: index.pop("format_version"),
+    ],
+)
+def test_an_index_that_is_none_is_no_bug(edit: Callable[[dict[str, Any]], object], tmp_path: Path) -> None:
+    """A name of a file elsewhere was followed, and the remedy was to remove the folder that holds it."""
+    recipe = of_two(tmp_path, {"save": "x"}, {"query": "y"})
+    shutil.copytree(_saved(tmp_path / "old"), tmp_path / "out" / "indexes" / "y")
+    _edited(tmp_path / "out" / "indexes" / "y" / "index.json", edit)
+    with pytest.raises(VerifyError, match="save the index again"):
+        run_inline(recipe, tmp_path / "out")
+    assert not (tmp_path / "out" / "objects").exists()
+
+
+def _saved(folder: Path) -> Path:
+    write_docs(folder, {"a.jsonl": DOCS[:30]})
+    run_inline(recipe_of(folder, {"index": {"save": "x"}}), folder / "out")
+    return folder / "out" / "indexes" / "x"
+
+
+def test_an_index_that_cannot_be_saved_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    recipe = of_two(tmp_path, {"save": "./file/x"}, {"save": "y"})
+    with pytest.raises(UsageError, match="cannot be saved there"):
+        run_inline(recipe, tmp_path / "out")
+    assert not (tmp_path / "out" / "objects").exists()
+
+
+def test_two_of_a_cluster_stand_side_by_side_in_the_dataset_s_folder_too(made: Path) -> None:
+    """`show OUT/docs --clusters` gave the command that compares two, and that had no text of the one that went."""
+    folder = made / "out" / "docs"
+    found = places(folder)
+    cluster = clusters(found, 1, 1)[0]
+    assert read_record(folder, found, cluster.members[0].id)["text"]
 
 
 def test_the_index_of_a_sample_serves_no_whole_run(tmp_path: Path) -> None:
