@@ -20,7 +20,7 @@ from typing import Any, cast, get_type_hints
 from blake3 import blake3
 
 from gristmill.manifests.errors import InputError, UsageError
-from gristmill.manifests.vocabulary import find_vocabulary
+from gristmill.manifests.vocabulary import BYTES_NAME, PACKAGED, find_vocabulary
 from gristmill.stages.doc_filter import DocFilter
 from gristmill.stages.protocol import Census, Exchange, Filter, Mapper, Rounds, Similar, Stage
 from gristmill.stages.user_code import file_digest_of, load_object
@@ -217,10 +217,10 @@ def _found(field: "Field[Any]", value: object, base_dir: Path, where: str) -> ob
     """The value of a parameter; what names a file or a tokenizer as the stage takes it."""
     if field.metadata.get("tokenizer") and value:
         try:
-            name, path = find_vocabulary(str(value), base_dir)
+            _, path = find_vocabulary(str(value), base_dir)
         except UsageError as error:
             raise UsageError(error.what, where, error.value, error.remedy) from error
-        return str(value) if name == value else str(path and path.absolute())
+        return str(value) if value in (*PACKAGED, BYTES_NAME) else str(path and path.absolute())
     return _found_files(value, base_dir, where) if field.metadata.get("file") else value
 
 

@@ -22,7 +22,7 @@ from gristmill.stages.dedup import keeper, lsh_curve
 from gristmill.stages.dedup.minhash_rows import BandRows, Copies, explain_bands
 from gristmill.stages.dedup.shingles import ShingleSets, ShingleSpec, shingle_sets, shingle_sets_of_ids
 from gristmill.stages.dedup.sketch import SketchSpec
-from gristmill.stages.dedup.tokens import fingerprint_of, token_ids
+from gristmill.stages.dedup.tokens import fingerprint_of, token_ids, tokenizer_of
 from gristmill.stages.params import param, tokenizer_param
 from gristmill.stages.protocol import Reason
 
@@ -91,9 +91,11 @@ class MinhashDedup:
             raise UsageError("index takes save and query, each a name", self.name, value, "index: {save: NAME}")
 
     def prepare(self) -> None:
-        """Compile or load every kernel that it runs."""
+        """Compile or load every kernel that it runs. Raises InputError on a file that is no tokenizer."""
         for name in KERNELS:
             importlib.import_module(f"gristmill.stages.kernels.{name}")
+        if self.tokenizes:
+            tokenizer_of(self.tokenizer)
 
     @property
     def tokenizes(self) -> bool:

@@ -54,10 +54,10 @@ class SubstringDedup:
         return REASONS
 
     def prepare(self) -> None:
-        """Compile the kernels into this machine's cache, once on the driver."""
-        from gristmill.stages.kernels import windows_tokens
+        """Load the vocabulary and compile the kernels, once on the driver. Raises InputError on a file that is none."""
+        from gristmill.stages.dedup.token_spans import spelling_of
 
-        _ = windows_tokens
+        spelling_of(self.tokenizer)
 
     def rounds(self) -> tuple[Exchange, ...]:
         """Anchors, windows, passages."""
