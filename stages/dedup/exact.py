@@ -9,6 +9,8 @@ policy. `normalise` says what makes two texts equal:
   always do. Records of which one is of code or math and the other is not are equal where their bytes are.
 * `prose`, `exact`: one of these two for all records. `none`: equal bytes (`content_hash`) alone.
 
+Media are equal where their hashes are; those that were not fetched have none and are equal where their URIs are.
+
 Emitted: key = BLAKE3-128 of the normal form and the hashes of the media; order = rank (`keep`, then content hash, then
 id); value = cluster, records that it stands for, and for `auto` what tells code from prose under one key: for code and
 math the hash of their own form, for others zeros.
@@ -25,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from blake3 import blake3
 
 from gristmill.manifests.schema import ID_BYTES
 from gristmill.stages.dedup import keeper, ranks
@@ -32,7 +35,7 @@ from gristmill.stages.dedup.exact_stars import Rows, merged, star_verdicts
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Reason, emitted_schema
 
-MEDIA_HASHES = "media.list.element.sha256"
+MEDIA_HASHES, MEDIA_PLACES = "media.list.element.sha256", "media.list.element.uri"
 """What is read of `media`, as Parquet names it."""
 
 _COUNT_BYTES = 8
@@ -52,7 +55,7 @@ class ExactDedup:
     keep: tuple[str, ...] = param((), "which one stays, criteria in order: longest, score:NAME, source:A>B, ...")
 
     name: ClassVar[str] = "exact_dedup"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     key_bytes = ID_BYTES
 
     def __post_init__(self) -> None:
@@ -61,8 +64,9 @@ class ExactDedup:
     @property
     def reads(self) -> tuple[str, ...]:
         """Columns; no text where bytes alone are compared, and never the bytes of media."""
-        text = () if self.normalise == "none" else ("domain", "text", MEDIA_HASHES)
-        return tuple(dict.fromkeys((*ranks.columns_of(self.keep), *text, "dup_cluster", "dup_count")))
+        text = () if self.normalise == "none" else ("domain", "text")
+        media = (MEDIA_HASHES, MEDIA_PLACES)
+        return tuple(dict.fromkeys((*ranks.columns_of(self.keep), *text, *media, "dup_cluster", "dup_count")))
 
     @property
     def order_bytes(self) -> int:
@@ -87,8 +91,9 @@ class ExactDedup:
         rank = ranks.rank_bytes(batch, self.keep, self.name)
         content = rank[:, -2 * ID_BYTES : -ID_BYTES]
         value = [_clusters(batch, content), _counts(batch)]
-        key = content
-        if self.normalise != "none":
+        if self.normalise == "none":
+            key = _byte_hashes(batch, content)
+        else:
             exact = self._exact_rows(batch)
             key = _form_hashes(batch, exact if self.normalise != "auto" else np.zeros_like(exact), None)
             if self.normalise == "auto":
@@ -130,20 +135,36 @@ def _form_hashes(batch: pa.RecordBatch, exact: Bools, only: Bools | None) -> Byt
         return hashes
     data, offsets = text_buffers(batch.column("text"))
     kinds = np.where(exact[rows], EXACT, PROSE).astype(np.uint8)
-    media = _media_hashes(batch.column("media").take(pa.array(rows)))
+    media = media_hashes(batch.column("media").take(pa.array(rows)))
     hashes[rows] = form_digests(data, offsets[rows], offsets[rows + 1], kinds, media)
     return hashes
 
 
-def _media_hashes(media: pa.ListArray) -> dict[int, bytes]:
-    """The hashes of a row's media, one behind the other, of the rows that have any."""
+def _byte_hashes(batch: pa.RecordBatch, content: Bytes) -> Bytes:
+    """The content hashes, for rows whose media were not all fetched with what tells those apart."""
+    media = batch.column("media")
+    hashes = pc.struct_field(media.flatten(), "sha256")
+    if not hashes.null_count:
+        return content
+    rows = np.unique(pc.list_parent_indices(media).filter(hashes.is_null()).to_numpy())
+    made = content.copy()
+    for row, tail in media_hashes(media.take(pa.array(rows))).items():
+        at = int(rows[row])
+        made[at] = np.frombuffer(blake3(content[at].tobytes() + tail).digest(ID_BYTES), np.uint8)
+    return made
+
+
+def media_hashes(media: pa.ListArray) -> dict[int, bytes]:
+    """What tells the media of a row apart, one behind the other, of the rows that have any: 32 bytes for each, its
+    hash, or that of its URI where it was not fetched."""
     lengths = pc.fill_null(pc.list_value_length(media), 0).to_numpy(zero_copy_only=False)
     if not lengths.any():
         return {}
-    hashes = pc.struct_field(media.flatten(), "sha256").to_pylist()
+    hashes, places = (pc.struct_field(media.flatten(), name).to_pylist() for name in ("sha256", "uri"))
+    told = [known or blake3((place or "").encode()).digest() for known, place in zip(hashes, places, strict=True)]
     ends = np.cumsum(lengths)
     some = np.flatnonzero(lengths).tolist()
-    return {row: b"".join(h or b"" for h in hashes[ends[row] - lengths[row] : ends[row]]) for row in some}
+    return {row: b"".join(told[ends[row] - lengths[row] : ends[row]]) for row in some}
 
 
 def _counts(batch: pa.RecordBatch) -> Bytes:

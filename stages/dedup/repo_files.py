@@ -1,13 +1,14 @@
 """The files of repositories that records hold, and the folders in which these stand.
 
-In: columns `id`, `source`, `url`, `text`, `meta`. A record is a file of a repository where its `meta` (JSON by source)
-has a path (`stages.text.code_files.PATH_KEYS`) and names a repository (REPOSITORY_KEYS) or else the path has folders:
-the first ones are the repository, as in the source `tree`. A record whose `meta` lists `files` is a repository, each of
-its files a passage of the text with the line `=== PATH ===` before it. Other records are left alone.
+In: columns `id`, `source`, `url`, `text`, `media`, `meta`. A record is a file of a repository where its `meta` (JSON by
+source) has a path (`stages.text.code_files.PATH_KEYS`) and names a repository (REPOSITORY_KEYS) or else the path has
+folders: the first ones are the repository, as in the source `tree`. A record whose `meta` lists `files` is a
+repository, each of its files a passage of the text with the line `=== PATH ===` before it. Others are left alone.
 
-Out: rows of COUNTS. A row of kind FILE is a file: `folder` that it stands in, `other` the BLAKE3-128 of its bytes
-without white space, its record's `id`, hash of its `name`, the bytes [start, stop) of the text, its line included, or
--1 where the record is the file. A row of kind FOLDER is a folder: `folder`, `other` the one around it (zeros: it is a
+Out: rows of COUNTS. A row of kind FILE is a file: `folder` that it stands in, `other` the BLAKE3-128 of its normal form
+(`kernels.normal_form`, EXACT) and of the record's media, for a passage with a medium of its place in the record, which
+is equal to none; its record's `id`, hash of its `name`, the bytes [start, stop) of the text, its line included, or -1
+where the record is the file. A row of kind FOLDER is a folder: `folder`, `other` the one around it (zeros: it is a
 repository), hash of its `name`, `depth` (0: repository), `vendored` (whether it is, or lies in, one of VENDOR_FOLDERS);
 it may come in many batches. A folder is the BLAKE3-128 of source, repository and path: the same in every shard.
 """
@@ -22,7 +23,8 @@ import orjson
 import pyarrow as pa
 from blake3 import blake3
 
-from gristmill.manifests.schema import ID_BYTES, id_bytes
+from gristmill.manifests.schema import ID_BYTES, MEDIUM_CHAR, id_bytes
+from gristmill.stages.dedup.exact import media_hashes
 from gristmill.stages.kernels.buffers import text_buffers
 
 FILE, FOLDER = 0, 1
@@ -54,9 +56,9 @@ VENDOR_FOLDERS = frozenset(
 MAX_FOLDERS = 64
 """Folders of a path that count; what lies deeper is named by the rest of its path."""
 
-_WHITE_SPACE = b" \t\n\r\v\f"
 _NONE = bytes(ID_BYTES)
 _LINE_END = 0x0A
+_MEDIUM = MEDIUM_CHAR.encode()
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -108,28 +110,58 @@ def _parts(path: str) -> list[str]:
 
 def counted_files(batch: pa.RecordBatch, addr: npt.NDArray[np.uint64], repository_folders: int) -> pa.RecordBatch:
     """Rows of COUNTS for the records of a batch."""
-    data, offsets = text_buffers(batch.column("text"))
     rows = _Rows()
-    ids = id_bytes(batch.column("id")).to_pylist()
+    ids: list[Any] = id_bytes(batch.column("id")).to_pylist()
     sources = batch.column("source").to_pylist()
+    found = list(_found(batch, repository_folders))
+    for (row, repository, parts, passage), content in zip(found, _contents(batch, found, ids), strict=True):
+        root = _digest(f"{sources[row] or ''}\0{repository or ids[row].hex()}")
+        start, stop = (passage.start, passage.stop) if passage else (-1, -1)
+        rows.file(int(addr[row]), root, parts, (content, ids[row], start, stop))
+    return rows.finished()
+
+
+class _Found(NamedTuple):
+    """A file of row `row`: the whole record, or a passage of it."""
+
+    row: int
+    repository: str
+    parts: list[str]
+    passage: "_Passage | None"
+
+
+def _found(batch: pa.RecordBatch, repository_folders: int) -> Iterator[_Found]:
+    data, offsets = text_buffers(batch.column("text"))
     for row, meta in enumerate(batch.column("meta").to_pylist()):
         place = place_of(meta, repository_folders)
         if place is None:
             continue
-        root = _digest(f"{sources[row] or ''}\0{place.repository or ids[row].hex()}")
-        body = data[offsets[row] : offsets[row + 1]]
-        if place.listed:
-            for passage in _passages(batch.slice(row, 1), body):
-                content = _content(body[passage.text : passage.stop])
-                span = (passage.start, passage.stop)
-                rows.file(int(addr[row]), root, _parts(passage.path), (content, ids[row], *span))
-        else:
-            rows.file(int(addr[row]), root, _parts(place.path), (_content(body), ids[row], -1, -1))
-    return rows.finished()
+        if not place.listed:
+            yield _Found(row, place.repository, _parts(place.path), None)
+            continue
+        for passage in _passages(batch.slice(row, 1), data[offsets[row] : offsets[row + 1]]):
+            yield _Found(row, place.repository, _parts(passage.path), passage)
 
 
-def _content(text: Bytes) -> bytes:
-    return blake3(text.tobytes().translate(None, _WHITE_SPACE)).digest(ID_BYTES)
+def _contents(batch: pa.RecordBatch, found: list[_Found], ids: list[bytes]) -> list[bytes]:
+    """What is equal for equal files."""
+    from gristmill.stages.kernels.normal_form import EXACT, form_digests
+
+    data, offsets = text_buffers(batch.column("text"))
+    media = media_hashes(batch.column("media"))
+    tails = dict[int, bytes]()
+    starts, stops = np.zeros((2, len(found)), np.int64)
+    for number, (row, _, _, passage) in enumerate(found):
+        base = int(offsets[row])
+        starts[number] = base + passage.text if passage else base
+        stops[number] = base + passage.stop if passage else offsets[row + 1]
+        if row in media and not passage:
+            tails[number] = media[row]
+        elif row in media and passage and _MEDIUM in data[starts[number] : stops[number]].tobytes():
+            # Which of the record's media are its own is not told: it is equal to none.
+            tails[number] = ids[row] + passage.start.to_bytes(8)
+    digests = form_digests(data, starts, stops, np.full(len(found), EXACT, np.uint8), tails)
+    return [digest.tobytes() for digest in digests]
 
 
 class _Passage(NamedTuple):

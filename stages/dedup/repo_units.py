@@ -1,8 +1,8 @@
 """Which files go because a whole repository or folder around them is a copy: units, their rank, their containment.
 
 In: rows of `repo_files.COUNTS` of all shards. A unit is a repository or folder of at least `min_files` files at any
-depth below it; two files are the same of two units where they have the same content (white space apart) and the same
-path below the unit. So a fork agrees with its origin, and a library with its copy in another's `third_party`, whereas
+depth below it; two files are the same of two units where they have the same content (`repo_files`) and the same path
+below the unit. So a fork agrees with its origin, and a library with its copy in another's `third_party`, whereas
 an application does not agree with the library that it holds, nor with all that have its LICENSE.
 
 Rank of units, better first: those that do not lie in a folder for what others wrote (`repo_files.VENDOR_FOLDERS`), more

@@ -1,11 +1,11 @@
 """Copies of whole repositories and folders: forks, and trees that were copied into another's.
 
-Columns in: `id`, `source`, `url`, `text`, `meta` (`repo_files` says what of them makes a record a file of a repository;
-other records are left alone). Verdicts: DROP for a record that is a file, and for a whole repository all of whose files
-go; CUT, with the line before it, for each file of another whole repository. Reasons: `fork` (the unit that goes is a
-repository), `vendored_tree` (it is a folder). `keeper` is the id of the record that holds the same file (white space
-apart) and stays; value = share of the unit's files that the kept unit holds, of a CUT: how many such files there are;
-limit = threshold. `repo_units` says what units are and which go.
+Columns in: `id`, `source`, `url`, `text`, `media`, `meta` (`repo_files` says what of them makes a record a file of a
+repository; other records are left alone). Verdicts: DROP for a record that is a file, and for a whole repository all of
+whose files go; CUT, with the line before it, for each file of another whole repository. Reasons: `fork` (the unit that
+goes is a repository), `vendored_tree` (it is a folder). `keeper` is the id of the record that holds the same file (any
+white space is as one blank) and stays; value = share of the unit's files that the kept unit holds, of a CUT: how many
+such files there are; limit = threshold. `repo_units` says what units are and which go.
 
 A threshold of 0.8 with units of 5 files and more: one file in five may be changed, new or lost, and 5 is the least size
 at which that is one file. It decides little that cannot be undone: by default only files that stand in the kept unit
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
+from gristmill.stages.dedup.exact import MEDIA_HASHES, MEDIA_PLACES
 from gristmill.stages.dedup.repo_files import COUNTS, counted_files
 from gristmill.stages.dedup.repo_units import (
     MAX_LOOKED_AT,
@@ -46,9 +47,9 @@ class RepoDedup:
     """Forks and vendored trees: files go whose whole repository or folder is a copy of a kept one."""
 
     name: ClassVar[str] = "repo_dedup"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     measure_name: ClassVar[str] = "tree_containment"
-    reads = ("id", "source", "url", "text", "meta")
+    reads = ("id", "source", "url", "text", MEDIA_HASHES, MEDIA_PLACES, "meta")
     counts = COUNTS
 
     threshold: float = param(0.8, "least share of a tree's files that a kept tree must hold, above 0")

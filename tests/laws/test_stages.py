@@ -159,7 +159,7 @@ def census_batch() -> pa.RecordBatch:
 
 def decided(stage: Census, batch: pa.RecordBatch, order: list[int], cut: int) -> list[str]:
     """Verdicts of a census whose rows come in some order, counted in two batches."""
-    reads = batch.select(list(stage.reads)).take(pa.array(order))
+    reads = batch.select(roots_of(stage.reads)).take(pa.array(order))
     addr = np.array(order, dtype=np.uint64)
     counted = [
         stage.count(reads.slice(*part), addr[slice(part[0], sum(part))]) for part in ((0, cut), (cut, len(order) - cut))
@@ -185,7 +185,7 @@ def test_a_census_depends_on_no_order_and_no_batching(name: str) -> None:
 def test_a_census_of_nothing_decides_nothing(name: str) -> None:
     stage = STAGES[name]
     assert isinstance(stage, Census)
-    none = make_batch([]).select(list(stage.reads))
+    none = make_batch([]).select(roots_of(stage.reads))
     counted = stage.count(none, np.zeros(0, np.uint64))
     assert counted.schema == stage.counts and counted.num_rows == 0
     for batches in ([], [counted]):
@@ -198,7 +198,7 @@ def test_a_census_gives_words_of_its_vocabulary(name: str) -> None:
     assert isinstance(stage, Census)
     batch = census_batch()
     addr = np.arange(batch.num_rows, dtype=np.uint64)
-    counted = stage.count(batch.select(list(stage.reads)), addr)
+    counted = stage.count(batch.select(roots_of(stage.reads)), addr)
     rows = pa.Table.from_batches(list(stage.decide(iter([counted]), {})), schema=VERDICTS)
     assert set(rows.column("reason").to_pylist()) <= set(range(len(stage.reasons())))
     assert set(rows.column("addr").to_pylist()) <= set(addr.tolist())

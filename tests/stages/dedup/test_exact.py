@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gristmill.manifests.errors import GristmillError, UsageError
 from gristmill.manifests.schema import content_hash, document_batch
-from gristmill.stages.dedup.exact import ExactDedup
+from gristmill.stages.dedup.exact import MEDIA_HASHES, MEDIA_PLACES, ExactDedup
 from gristmill.stages.dedup.exact_stars import Rows, merged
 from gristmill.stages.kernels.normal_form import EXACT, PROSE
 from gristmill.stages.kernels.normal_form_plain import normal_form
@@ -215,7 +215,8 @@ def test_a_policy_that_there_is_not_is_refused() -> None:
 
 
 def test_bytes_alone_need_no_text() -> None:
-    assert ExactDedup("none").reads == ("id", "content_hash", "dup_cluster", "dup_count")
+    media = (MEDIA_HASHES, MEDIA_PLACES)
+    assert ExactDedup("none").reads == ("id", "content_hash", *media, "dup_cluster", "dup_count")
     assert "text" in ExactDedup("none", keep=("longest",)).reads
 
 

@@ -52,7 +52,8 @@ def decided(stage: RepoDedup, batches: Sequence[pa.RecordBatch]) -> tuple[pa.Tab
     told: dict[str, int] = {}
     counted = [
         stage.count(
-            b.select(list(stage.reads)), (np.uint64(i) << np.uint64(32)) + np.arange(b.num_rows, dtype=np.uint64)
+            b.select(list(dict.fromkeys(n.partition(".")[0] for n in stage.reads))),
+            (np.uint64(i) << np.uint64(32)) + np.arange(b.num_rows, dtype=np.uint64),
         )
         for i, b in enumerate(batches)
     ]
