@@ -23,6 +23,8 @@ ID_FIELDS = ("id", "task_id", "question_id", "problem_id", "example_id", "unique
 
 _ID_CHARS = 80
 _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BLOCK_BYTES = 1 << 20
 _REMEDY = "give JSON lines, one object with its texts a line (plain, .gz, .zst), or Parquet"
 
 
@@ -123,7 +125,7 @@ def _items(path: str) -> Iterator[tuple[int, object]]:
             head = stream.read(4)
             stream.seek(0)
             yield from _rows(path) if head == _PARQUET else _lines(path, _unpacked(stream, head))
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError, pa.ArrowInvalid) as error:
+    except (OSError, EOFError, ValueError, OverflowError, zlib.error, zstandard.ZstdError, pa.ArrowException) as error:
         raise InputError("an evaluation file cannot be read", path, str(error), _REMEDY) from error
 
 
@@ -136,7 +138,8 @@ def _unpacked(stream: BinaryIO, head: bytes) -> BinaryIO:
 
 
 def _lines(path: str, stream: BinaryIO) -> Iterator[tuple[int, object]]:
-    for number, line in enumerate(_split(stream), start=1):
+    for number, given in enumerate(_split(stream), start=1):
+        line = given.removeprefix(_BYTE_ORDER_MARK)
         if not line.strip():
             continue
         try:
@@ -150,19 +153,38 @@ def _lines(path: str, stream: BinaryIO) -> Iterator[tuple[int, object]]:
 
 
 def _split(stream: BinaryIO) -> Iterator[bytes]:
-    rest = b""
-    while block := stream.read(1 << 20):
-        *lines, rest = (rest + block).split(b"\n")
-        yield from lines
-    yield rest
+    """The lines; a long one is put together once, in linear time."""
+    parts: list[bytes] = []
+    while block := stream.read(_BLOCK_BYTES):
+        first, *others = block.split(b"\n")
+        parts.append(first)
+        for line in others:
+            yield b"".join(parts)
+            parts = [line]
+    yield b"".join(parts)
 
 
 def _rows(path: str) -> Iterator[tuple[int, object]]:
+    """The rows; of columns that hold neither text nor ids no more than the names."""
     import pyarrow.parquet as pq
 
     number = 0
     with pq.ParquetFile(path) as table:
-        for batch in table.iter_batches(batch_size=1024):
+        schema = table.schema_arrow
+        wanted = list(dict.fromkeys(f.name for f in schema if _may_hold_text(f.type) or _may_be_id(f)))
+        unread = dict.fromkeys(schema.names)
+        for batch in table.iter_batches(batch_size=1024, columns=wanted):
             for row in batch.to_pylist():
                 number += 1
-                yield number, row
+                yield number, unread | row
+
+
+def _may_be_id(field: pa.Field) -> bool:
+    return field.name in ID_FIELDS and pa.types.is_integer(field.type)
+
+
+def _may_hold_text(kind: Any) -> bool:
+    while pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        kind = kind.value_type
+    is_binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    return not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind) or is_binary)

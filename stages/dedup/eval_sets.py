@@ -91,9 +91,11 @@ def load_sets(wish: EvalWish) -> EvalSets:
     items = read_items([path for path, *_ in wish.against], wish.fields)
     table = fold()
     words = _words([text.text for text in items.texts], table)
-    grams, found, firsts = index_grams(words, wish.ngram, wish.min_words)
+    # A text that has an n-gram is not too short for it.
+    least = min(wish.min_words, wish.ngram)
+    grams, found, firsts = index_grams(words, wish.ngram, least)
     if not len(grams.sizes):
-        remedy = f"no text has {wish.min_words} words; lower min_words, or name the fields that hold the texts"
+        remedy = f"no text has {least} words; lower min_words, or name the fields that hold the texts"
         raise UsageError("nothing to look for", "stage decontaminate.against", wish.against[0][0], remedy)
     active = _active(grams, found, items.texts, wish.ignore_above)
     for path, *_ in wish.ignore:
