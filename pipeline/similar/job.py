@@ -21,7 +21,6 @@ from gristmill.pipeline.exchange_job import Found, drops_by_shard, emit_tasks, r
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.similar.index import adopting, query_index, save_index
 from gristmill.pipeline.similar.search import Search, paths_of
-from gristmill.pipeline.similar.tables import pair_parts
 from gristmill.pipeline.similar.verify import Candidates, verify_pairs
 from gristmill.pipeline.task import Task, make_task
 
@@ -63,7 +62,7 @@ def _keys(search: Search) -> tuple[list[Receipt], int]:
 
 
 def _rounds(search: Search, copies: Sequence[Receipt], keys: Sequence[Receipt], parts: int) -> Receipt:
-    candidates = Candidates(pair_parts(sum(s.entry.rows for s in search.shards)))
+    candidates = Candidates(search.pair_parts)
     gone, large, settled = list(copies), None, None
     for number in range(1, MAX_ROUNDS + 1):
         pairs = search.ctx.map(_pair_tasks(search, keys, parts, (number, gone, large)))
@@ -104,7 +103,7 @@ def _pair_tasks(
         "spills": [r.digest for r in keys],
         "without": [r.digest for r in gone],
         "large": [r.digest for r in large] if large is not None else None,
-        "pair_parts": pair_parts(sum(s.entry.rows for s in search.shards)),
+        "pair_parts": search.pair_parts,
     }
     tasks: list[Task] = []
     for p in range(parts):

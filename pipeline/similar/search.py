@@ -7,6 +7,7 @@ from typing import Any
 from gristmill.manifests.commit import FileEntry, Receipt
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.phases import LoadedStep
+from gristmill.pipeline.similar.tables import pair_parts
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Search:
     def rows(self) -> list[int]:
         """Rows of each shard: the dataset's, then the index's."""
         return [s.entry.rows for s in self.shards] + [s.rows for s in self.indexed]
+
+    @property
+    def pair_parts(self) -> int:
+        """Parts of its candidate pairs."""
+        return pair_parts(sum(s.entry.rows for s in self.shards), sum(s.entry.bytes for s in self.shards))
 
     def spec(self, part: str) -> dict[str, Any]:
         """What an exchange of it needs (`pipeline.exchange_job`)."""

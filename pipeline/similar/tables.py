@@ -23,6 +23,7 @@ from gristmill.stages.protocol import DROP
 Addresses = npt.NDArray[np.uint64]
 
 DOCS_A_PART = 1 << 14
+STORED_BYTES_A_PART = 1 << 26
 
 SETS = pa.schema(
     [
@@ -52,9 +53,12 @@ def edges_schema(order_bytes: int) -> pa.Schema:
     )
 
 
-def pair_parts(documents: int) -> int:
-    """Parts that the candidate pairs of so many documents are cut into: a power of two, so that it seldom changes."""
-    wanted = -(-documents // DOCS_A_PART)
+def pair_parts(documents: int, stored_bytes: int) -> int:
+    """Parts that the candidate pairs of so many documents are cut into: a power of two, so that it seldom changes.
+
+    A part's sets are held at a time; they take up to four times the bytes that their documents have in shards.
+    """
+    wanted = max(-(-documents // DOCS_A_PART), -(-stored_bytes // STORED_BYTES_A_PART))
     return min(MAX_PARTITIONS, 1 << max(0, wanted - 1).bit_length())
 
 

@@ -45,8 +45,10 @@ def verified(stage: Any, pairs: pa.Table, sets: pa.Table) -> pa.Table:
     """The similar ones among the pairs, rows of EDGES in order of rank."""
     from gristmill.stages.kernels.set_pairs import count_shared
 
-    sets = sets.sort_by("addr").combine_chunks()
     addr = sets.column("addr").to_numpy()
+    if (addr[1:] < addr[:-1]).any():
+        sets = sets.sort_by("addr").combine_chunks()
+        addr = sets.column("addr").to_numpy()
     low, high = (_places(pairs.column(name).to_numpy(), addr) for name in ("addr", "higher_addr"))
     lists = sets.column("hashes").combine_chunks() if sets.num_rows else pa.array([], SETS.field("hashes").type)
     offsets = lists.offsets.to_numpy()

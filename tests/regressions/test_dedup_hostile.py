@@ -14,7 +14,9 @@ from gristmill.manifests.clusters import clusters, read_record
 from gristmill.manifests.errors import UsageError, VerifyError
 from gristmill.manifests.find import places
 from gristmill.manifests.manifest import read_manifest
+from gristmill.pipeline.exchange_rows import MAX_PARTITIONS
 from gristmill.pipeline.run import RunOptions
+from gristmill.pipeline.similar.tables import pair_parts
 from tests.laws.running import fingerprint, run_inline, write_recipe
 from tests.pipeline.similar_docs import Doc, corpus, kept_texts, prose, recipe_of, write_docs
 
@@ -176,3 +178,10 @@ def test_pairs_of_a_large_group_that_were_not_compared_are_told(tmp_path: Path) 
     facts = read_manifest(tmp_path / "out" / "docs")["facts"]["minhash_dedup"]
     assert facts["similar"] == 0 and facts["compared"] < 40 * 39 // 2
     assert facts["large_left"] is True
+
+
+def test_long_documents_are_compared_in_more_parts() -> None:
+    """Parts went by the number of documents: the sets of 16,000 books in one process took tens of GiB."""
+    assert pair_parts(16_000, 50 << 20) == 1
+    assert pair_parts(16_000, 16 << 30) == 256
+    assert pair_parts(1 << 40, 1 << 50) == pair_parts(1 << 30, 0) == MAX_PARTITIONS
