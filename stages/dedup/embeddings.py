@@ -129,7 +129,12 @@ def _refuse_columns(schema: pa.Schema, path: str, column: str) -> None:
 
 def _ids(column: pa.Array, path: str, first: int) -> Bytes:
     raw = bytearray()
-    for row, value in enumerate(column.to_pylist(), first):
+    try:
+        values = column.to_pylist()
+    except UnicodeDecodeError as error:
+        where = f"{path}, row {first} or behind it"
+        raise InputError("not an id", where, str(error), "32 lower-case hex digits, or 16 bytes") from error
+    for row, value in enumerate(values, first):
         if isinstance(value, bytes) and len(value) == 16:
             raw += value
         elif isinstance(value, str) and _HEX.fullmatch(value):

@@ -15,6 +15,7 @@ import yaml
 
 from gristmill.manifests.errors import InputError
 from gristmill.stages.dedup.decontaminate import Decontaminate
+from gristmill.stages.dedup.embeddings import check_files
 from gristmill.stages.dedup.eval_files import read_items
 from gristmill.stages.dedup.exact import ExactDedup
 from gristmill.stages.dedup.repo_files import counted_files
@@ -112,6 +113,16 @@ def test_an_evaluation_file_of_bad_text_is_told(tmp_path: Path) -> None:
     bad = pa.array([WORDS.encode(), b"\xff\xfe"], pa.binary()).view(pa.string())
     with pytest.raises(InputError, match="cannot be read"):
         read_items([parquet(tmp_path / "set.parquet", {"question": bad})], ())
+
+
+def test_ids_of_embeddings_that_are_no_text_are_told(tmp_path: Path) -> None:
+    columns = {
+        "id": pa.array([b"\xff" * 32]).view(pa.string()),
+        "embedding": pa.array([[1.0]], pa.list_(pa.float32())),
+    }
+    path = parquet(tmp_path / "e.parquet", columns)
+    with pytest.raises(InputError, match="not an id"):
+        check_files([path], "embedding")
 
 
 def test_an_evaluation_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
