@@ -3,16 +3,15 @@
 In: two files of one document each, read by their suffix as `stage judge` reads them; pages are extracted first. Out: a
 `PairReport`. `jaccard` = shared shingles / those of both, `containment` = shared / those of the smaller side, over sets
 of distinct shingles (`stages.dedup.shingles`), both in [0, 1]. A pair merges when the measured similarity is at least
-the threshold and at least one band met (`stages.dedup.sketch`): what no band brings together is never compared.
+the threshold and at least one band met (`stages.dedup.sketch`): what no band brings together is never compared. Texts
+(and media) that are the same byte for byte merge in any case.
 
-A document too short for a shingle is compared as a whole (`exact_only`): 1.0 when the normalised texts are equal, else
-0.0. Normalised is, in prose, NFC, lower case and one blank for any white space; in code and mathematics the last alone.
-Files of hundreds of MB pass: a set takes 8 bytes for each distinct shingle. Examples come from the first
-`EXAMPLE_CHARS` characters.
+A pair of which one is too short for a shingle is compared as a whole (`exact_only`): 1.0 when the bytes are the same,
+else 0.0; so does `minhash_dedup`. Whether `exact_dedup`, whose normal form forgives more, takes the two for equal is
+told by itself (`equal`). Files of hundreds of MB pass: a set takes 8 bytes for each distinct shingle. Examples come
+from the first `EXAMPLE_CHARS` characters.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,61 +21,89 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from blake3 import blake3
 
 from gristmill.manifests.errors import InputError, UsageError
+from gristmill.manifests.schema import document_batch
 from gristmill.pipeline.judge import KINDS, as_input, kind_of_file
 from gristmill.pipeline.sources import catalogue as sources
 from gristmill.pipeline.sources.protocol import Loss, ReadOptions
 from gristmill.stages import catalogue
 from gristmill.stages.chain import count_chars, run_chain
+from gristmill.stages.dedup.exact import ExactDedup
 from gristmill.stages.dedup.lsh_curve import probability
-from gristmill.stages.dedup.shingles import EXACT_DOMAINS, Hashes, shingle_sets
-from gristmill.stages.dedup.sketch import SketchSpec, sketch
+from gristmill.stages.dedup.minhash import MinhashDedup
+from gristmill.stages.dedup.shingles import EXACT_DOMAINS, Hashes, ShingleSets
+from gristmill.stages.dedup.sketch import SketchSpec
+from gristmill.stages.dedup.tokens import tokenizer_of
+from gristmill.stages.protocol import DROP
 
 THRESHOLD = 0.7
 EXTRACTED_KINDS = ("html", "warc")
 EXAMPLE_CHARS = 2_000_000
 PASSAGE_CHARS = 160
 EXAMPLES = 3
-NORMALISED_CHARS = 1 << 20
 BLOCK = 1 << 20
-_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
 class PairOptions:
-    """`threshold` in (0, 1] is for containment with `by_containment`, else for Jaccard."""
+    """`threshold` in (0, 1] is for containment with `by_containment`, else for Jaccard; `tokenizer` (a packaged name or
+    a file, "": the default) counts for shingles of tokens."""
 
     sketch: SketchSpec = field(default_factory=SketchSpec)
     threshold: float = THRESHOLD
     by_containment: bool = False
+    tokenizer: str = ""
 
     def check(self) -> None:
-        """Raises UsageError on what no run would take."""
+        """Raises UsageError on what no run would take, InputError on a file that is no tokenizer."""
         self.sketch.check("pair similar")
         if not 0.0 < self.threshold <= 1.0:
             raise UsageError("not a threshold", "--threshold", self.threshold, "give a number above 0, at most 1")
+        if self.sketch.shingles.unit == "token":
+            tokenizer_of(self.tokenizer)
+        elif self.tokenizer:
+            raise UsageError("no tokens are compared", "--tokenizer", self.tokenizer, "give --unit token, too")
+
+    def stage(self) -> MinhashDedup:
+        """The step that has these parameters."""
+        spec, shingles = self.sketch, self.sketch.shingles
+        return MinhashDedup(
+            bands=spec.bands,
+            rows=spec.rows,
+            threshold=self.threshold,
+            shingle=shingles.n,
+            unit=shingles.unit,
+            normalise=shingles.normalise,
+            similarity="containment" if self.by_containment else "jaccard",
+            seed=spec.seed,
+            tokenizer=self.tokenizer,
+        )
 
 
 @dataclass(frozen=True)
 class Document:
-    """One document: `text` (large_string) and `domain` of one row each; `kind` is a key of `judge.KINDS`."""
+    """One document: `batch` has the columns of DOCUMENT and one row; `kind` is a key of `judge.KINDS`."""
 
     file: str
     kind: str
-    text: pa.Array
-    domain: pa.Array
+    batch: pa.RecordBatch
 
     @property
-    def domain_name(self) -> str | None:
+    def domain(self) -> str | None:
         """The domain; None where it is not known."""
-        return self.domain[0].as_py()
+        return self.batch.column("domain")[0].as_py()
+
+    @property
+    def content(self) -> bytes:
+        """The hash of the bytes of text and media."""
+        return self.batch.column("content_hash")[0].as_py()
 
 
 @dataclass(frozen=True)
 class Side:
-    """What was compared of one file: `form` (prose or exact), `chars` of the text, `shingles` that are distinct."""
+    """What was compared of one file: `form` (prose, exact, or tokens), `chars` of the text, `shingles` that are
+    distinct."""
 
     file: str
     kind: str
@@ -90,8 +117,9 @@ class Side:
 class PairReport:
     """See the module. `chance` in [0, 1]: how likely any pair of this Jaccard shares a band, over all seeds.
 
-    `bands_met` are the numbers of the bands that met, from 0; `equal`: the normalised texts are; `note` says in words
-    what the figures do not. `examples`: passages of which all shingles (`shared`) or none are in the other document.
+    `bands_met` are the numbers of the bands that met, from 0. `would_merge` is what `minhash_dedup` does, `equal` what
+    `exact_dedup` does: text and media are equal in its normal form. `note` says in words what the figures do not.
+    `examples`: passages of which all shingles (`shared`) or none are in the other document.
     """
 
     a: Side
@@ -125,7 +153,7 @@ def read_document(path: Path) -> Document:
         why = f"{lost[0].reason} {lost[0].detail}".strip() if lost else "it is empty"
         raise InputError("holds no document that can be read", str(path), why, "name another file")
     batch = _extracted(found, path) if kind in EXTRACTED_KINDS else found
-    return Document(str(path), kind, batch.column("text"), batch.column("domain"))
+    return Document(str(path), kind, batch)
 
 
 def _extracted(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
@@ -138,73 +166,68 @@ def _extracted(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
 
 
 def compare(a: Document, b: Document, options: PairOptions) -> PairReport:
-    """Measure a pair. Raises UsageError on impossible options."""
+    """Measure a pair. Raises UsageError on impossible options, InputError on a file that is no tokenizer."""
     options.check()
-    spec = options.sketch
-    mine, theirs = _shingles(a, spec), _shingles(b, spec)
-    forms = (_form(a, spec), _form(b, spec))
+    spec, stage = options.sketch, options.stage()
+    mine, theirs = (stage.sets(document.batch).row(0) for document in (a, b))
+    forms = _form(a, stage), _form(b, stage)
+    same = a.content == b.content
+    equal = _is_dropped(a, b, ExactDedup(spec.shingles.normalise))
     exact_only = not len(mine) or not len(theirs)
     shared = sum(int(_is_in(mine[at : at + BLOCK], theirs).sum()) for at in range(0, len(mine), BLOCK))
-    # Equal texts have equal shingles, so most pairs need no look at the texts.
-    equal = (exact_only or shared == len(mine) == len(theirs)) and _digest(a, forms[0]) == _digest(b, forms[1])
     if exact_only:
-        jaccard = containment = float(equal)
+        jaccard = containment = float(same)
     else:
         jaccard = shared / (len(mine) + len(theirs) - shared)
         containment = shared / min(len(mine), len(theirs))
-    met = [] if exact_only else _bands_met(a, b, spec)
-    similar = (containment if options.by_containment else jaccard) >= options.threshold
+    met = [] if exact_only else _bands_met(a, b, stage)
+    similar = not exact_only and (containment if options.by_containment else jaccard) >= options.threshold
+    merges = same or (similar and bool(met))
     return PairReport(
-        a=Side(a.file, a.kind, a.domain_name, forms[0], _chars(a), len(mine)),
-        b=Side(b.file, b.kind, b.domain_name, forms[1], _chars(b), len(theirs)),
+        a=Side(a.file, a.kind, a.domain, forms[0], _chars(a), len(mine)),
+        b=Side(b.file, b.kind, b.domain, forms[1], _chars(b), len(theirs)),
         jaccard=jaccard,
         containment=containment,
         shared_shingles=shared,
         bands_shared=len(met),
         bands_met=met,
         chance=probability(jaccard, spec.bands, spec.rows),
-        would_merge=equal if exact_only else similar and bool(met),
+        would_merge=merges,
         equal=equal,
         exact_only=exact_only,
-        note=_note(exact_only, similar and not met, forms),
-        examples=_examples(a, b, mine, theirs, spec),
+        note="; ".join(_notes(exact_only, similar and not merges, equal and not merges, forms)),
+        examples=_examples(a, b, mine, theirs, stage),
     )
 
 
-def _note(exact_only: bool, missed: bool, forms: tuple[str, str]) -> str:
-    notes: list[str] = []
+def _notes(exact_only: bool, missed: bool, exact_alone: bool, forms: tuple[str, str]) -> Iterator[str]:
     if exact_only:
-        notes.append("too short for a shingle: compared as a whole, and found by exact deduplication alone")
+        yield "too short for a shingle: minhash_dedup merges such documents only when they are equal byte for byte"
     if missed:
-        notes.append("similar enough, but no band met: a run with these bands and this seed does not find the pair")
+        yield "similar enough, but no band met: a run with these bands and this seed does not find the pair"
+    if exact_alone:
+        yield "exact_dedup would merge them: they are equal in its normal form"
     if forms[0] != forms[1]:
-        notes.append("one is compared as prose, the other untouched but for white space: they share little that way")
-    return "; ".join(notes)
+        yield "one is compared as prose, the other untouched but for white space: they share little that way"
 
 
-def _shingles(document: Document, spec: SketchSpec) -> Hashes:
-    return shingle_sets(document.text, document.domain, spec.shingles, spec.seed).row(0)
-
-
-def _form(document: Document, spec: SketchSpec) -> str:
-    if spec.shingles.normalise != "auto":
-        return spec.shingles.normalise
-    return "exact" if document.domain_name in EXACT_DOMAINS else "prose"
+def _form(document: Document, stage: MinhashDedup) -> str:
+    if stage.tokenizes:
+        return "tokens"
+    if stage.normalise != "auto":
+        return stage.normalise
+    return "exact" if document.domain in EXACT_DOMAINS else "prose"
 
 
 def _chars(document: Document) -> int:
-    batch = pa.RecordBatch.from_arrays([document.text], ["text"])
-    return int(count_chars(batch)[0])
+    return int(count_chars(document.batch)[0])
 
 
-def _digest(document: Document, form: str) -> bytes:
-    """BLAKE3 of the normalised text."""
-    digest = blake3()
-    for piece in _pieces(document.text[0].as_py() or "", NORMALISED_CHARS):
-        prose = unicodedata.normalize("NFC", piece).lower() if form == "prose" else piece
-        words = " ".join(prose.split())
-        digest.update(f"{words} ".encode() if words else b"")
-    return digest.digest()
+def _is_dropped(a: Document, b: Document, stage: ExactDedup) -> bool:
+    """Whether the stage drops one of the two for the other."""
+    emitted = [stage.emit(document.batch, np.array([at], np.uint64)) for at, document in enumerate((a, b))]
+    emitted.sort(key=lambda rows: (rows.column("key")[0].as_py(), rows.column("order")[0].as_py()))
+    return any(DROP in verdicts.column("kind").to_pylist() for verdicts in stage.reduce(iter(emitted)))
 
 
 def _is_in(hashes: Hashes, ascending: Hashes) -> npt.NDArray[np.bool_]:
@@ -215,55 +238,54 @@ def _is_in(hashes: Hashes, ascending: Hashes) -> npt.NDArray[np.bool_]:
     return ascending[np.minimum(at, len(ascending) - 1)] == hashes
 
 
-def _bands_met(a: Document, b: Document, spec: SketchSpec) -> list[int]:
-    keys = [sketch(document.text, document.domain, spec).band_keys[0] for document in (a, b)]
-    return np.flatnonzero(keys[0] == keys[1]).tolist()
+def _bands_met(a: Document, b: Document, stage: MinhashDedup) -> list[int]:
+    one, other = (stage.keys().sketches(document.batch).band_keys[0] for document in (a, b))
+    return np.flatnonzero(one == other).tolist()
 
 
-def _examples(a: Document, b: Document, mine: Hashes, theirs: Hashes, spec: SketchSpec) -> dict[str, list[str]]:
-    shared, only_a = _sorted_passages(a, theirs, spec)
-    _, only_b = _sorted_passages(b, mine, spec)
+def _examples(a: Document, b: Document, mine: Hashes, theirs: Hashes, stage: MinhashDedup) -> dict[str, list[str]]:
+    shared, only_a = _sorted_passages(a, theirs, stage)
+    _, only_b = _sorted_passages(b, mine, stage)
     return {"shared": _spread(shared), "only_a": _spread(only_a), "only_b": _spread(only_b)}
 
 
-def _sorted_passages(document: Document, other: Hashes, spec: SketchSpec) -> tuple[list[str], list[str]]:
+def _sorted_passages(document: Document, other: Hashes, stage: MinhashDedup) -> tuple[list[str], list[str]]:
     """Passages of which all shingles are in `other`, and those of which none is; in order of the text."""
-    head = pc.utf8_slice_codeunits(document.text, 0, EXAMPLE_CHARS)[0].as_py() or ""
+    head = pc.utf8_slice_codeunits(document.batch.column("text"), 0, EXAMPLE_CHARS)[0].as_py() or ""
     passages = _passages(head)
     if not passages:
         return [], []
-    domains = pa.array([document.domain_name] * len(passages), pa.string())
-    sets = shingle_sets(pa.array(passages, pa.large_string()), domains, spec.shingles, spec.seed)
+    sets = _sets_of(passages, document.domain, stage)
     counts = np.diff(sets.offsets)
     found = np.concatenate([[0], np.cumsum(_is_in(sets.hashes, other))])
     hits = found[sets.offsets[1:]] - found[sets.offsets[:-1]]
     shared = np.flatnonzero((counts > 0) & (hits == counts)).tolist()
     alone = np.flatnonzero((counts > 0) & (hits == 0)).tolist()
-    return [passages[i] for i in shared], [passages[i] for i in alone]
+    return [_one_line(passages[i]) for i in shared], [_one_line(passages[i]) for i in alone]
 
 
-def _pieces(text: str, chars: int) -> Iterator[str]:
-    """The text cut behind the first white space from every `chars` characters on."""
-    start = 0
-    while start < len(text):
-        found = _SPACE.search(text, start + chars)
-        stop = found.end() if found else len(text)
-        yield text[start:stop]
-        start = stop
+def _sets_of(texts: Sequence[str], domain: str | None, stage: MinhashDedup) -> ShingleSets:
+    domains = pa.array([domain] * len(texts), pa.string())
+    return stage.sets(document_batch({"text": pa.array(texts, pa.large_string()), "domain": domains}))
 
 
 def _passages(text: str) -> list[str]:
-    """The text in pieces of `PASSAGE_CHARS` characters at most, cut at white space where there is some."""
+    """The text in pieces of `PASSAGE_CHARS` characters at most, cut in front of white space where there is some: the
+    tokens of a piece are mostly those that it has in the text."""
     pieces: list[str] = []
     start = 0
     while start < len(text):
         stop = min(start + PASSAGE_CHARS, len(text))
         if stop < len(text):
             blank = max(text.rfind(" ", start, stop), text.rfind("\n", start, stop))
-            stop = blank + 1 if blank > start else stop
-        pieces.append(" ".join(text[start:stop].split()))
+            stop = blank if blank > start else stop
+        pieces.append(text[start:stop])
         start = stop
     return pieces
+
+
+def _one_line(passage: str) -> str:
+    return " ".join(passage.split())
 
 
 def _spread(passages: Sequence[str]) -> list[str]:

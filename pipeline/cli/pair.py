@@ -21,7 +21,11 @@ is a result: the exit code is 0 whatever is found, 3 when a file cannot be read,
 for instance:
   gristmill pair similar one.txt other.html
   gristmill pair similar a.py b.py --shingle 7 --containment --threshold 0.8
-  gristmill pair similar one.txt other.txt --bands 20 --rows 5 --json"""
+  gristmill pair similar one.txt other.txt --bands 20 --rows 5 --json
+  gristmill pair similar one.txt other.txt --unit token --tokenizer ./tokenizer.json"""
+
+ASKED = ("bands", "rows", "threshold", "shingle", "unit", "normalise", "tokenizer", "seed")
+UNITS: Mapping[str, str] = {"word": "words", "char": "characters", "token": "tokens"}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +42,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shingle", type=int, default=default.shingles.n, metavar="N", help=f"units ({default.shingles.n})"
     )
-    parser.add_argument("--unit", choices=("word", "char"), default=default.shingles.unit, help="of a shingle (word)")
+    parser.add_argument(
+        "--unit", choices=default.shingles.UNITS, default=default.shingles.unit, help="of a shingle (word)"
+    )
+    parser.add_argument(
+        "--tokenizer", default="", metavar="NAME|FILE", help="of --unit token: a packaged one, or a file (deepseek)"
+    )
     parser.add_argument(
         "--normalise", choices=default.shingles.FORMS, default="auto", help="auto: exact for code and mathematics"
     )
@@ -53,9 +62,8 @@ def _options(args: argparse.Namespace) -> "PairOptions":
     from gristmill.stages.dedup.sketch import SketchSpec
 
     shingles = ShingleSpec(args.unit, args.shingle, args.normalise)
-    options = PairOptions(
-        SketchSpec(shingles, args.bands, args.rows, args.seed), args.threshold, by_containment=args.containment
-    )
+    sketch = SketchSpec(shingles, args.bands, args.rows, args.seed)
+    options = PairOptions(sketch, args.threshold, args.containment, args.tokenizer)
     options.check()
     return options
 
@@ -66,7 +74,7 @@ def _similar(args: argparse.Namespace) -> int:
     options = _options(args)
     report = compare(read_document(args.a), read_document(args.b), options)
     if args.json:
-        asked = {name: getattr(args, name) for name in ("bands", "rows", "threshold", "shingle", "unit", "seed")}
+        asked = {name: getattr(args, name) for name in ASKED}
         judged_by = "containment" if args.containment else "jaccard"
         emit_json({**vars(report), "similarity": judged_by, "options": asked})
     else:
@@ -79,7 +87,7 @@ def _print(report: "PairReport", options: "PairOptions") -> None:
     print_table(("file", "kind", "domain", "form", "characters", "shingles"), sides)
     print_line()
     spec = options.sketch
-    unit = f"{spec.shingles.n} {'words' if spec.shingles.unit == 'word' else 'characters'}"
+    unit = f"{spec.shingles.n} {UNITS[spec.shingles.unit]}"
     figures = (
         ("jaccard", f"{report.jaccard:.4f}", "shared shingles by those of both"),
         ("containment", f"{report.containment:.4f}", "shared shingles by those of the smaller"),

@@ -11,13 +11,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 from gristmill.manifests.errors import EXIT_DONE, EXIT_INPUT, EXIT_USAGE
+from gristmill.manifests.schema import content_hash, document_batch
 from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.pair_similar import THRESHOLD, Document, PairOptions, compare, read_document
 from gristmill.stages import catalogue
 from gristmill.stages.dedup.shingles import ShingleSpec
 from gristmill.stages.dedup.sketch import SketchSpec
+from tests.pipeline.similar_docs import deduplicated, kept_texts
 
 BOOK = "books/ainsworth-jack-sheppard-16215"
 
@@ -45,6 +49,11 @@ def similar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Similar:
         return json.loads(capsys.readouterr().out)
 
     return call
+
+
+def document(text: str) -> Document:
+    columns = {"id": pa.array(["0" * 32]), "domain": pa.array(["web"]), "text": pa.array([text], pa.large_string())}
+    return Document("f", "text", document_batch({**columns, "content_hash": pa.array([content_hash(text.encode())])}))
 
 
 def words(start: int, stop: int) -> str:
@@ -87,16 +96,88 @@ def test_what_no_band_brings_together_does_not_merge_and_is_told(similar: Simila
     assert not found["would_merge"] and "no band met" in found["note"]
 
 
-def test_documents_too_short_for_a_shingle_are_compared_as_a_whole(similar: Similar) -> None:
-    same = similar(("a.txt", "Only  four\nwords here"), ("b.txt", "only four words HERE "))
+def test_documents_too_short_for_a_shingle_merge_only_when_their_bytes_are_equal(similar: Similar) -> None:
+    same = similar(("a.txt", "only four words here"), ("b.txt", "only four words here"))
     assert same["exact_only"] and same["equal"] and same["would_merge"] and "too short" in same["note"]
     assert (same["jaccard"], same["containment"], same["bands_shared"], same["a"]["shingles"]) == (1.0, 1.0, 0, 0)
+    for other in ("Only  four\nwords here", "only four words HERE "):
+        found = similar(("a.txt", "only four words here"), ("b.txt", other))
+        assert found["exact_only"] and not found["would_merge"] and found["jaccard"] == 0.0
+        assert found["equal"] and "exact_dedup would merge them" in found["note"]
     other = similar(("a.txt", "only four words here"), ("b.txt", "only four words there"))
     assert other["exact_only"] and not other["equal"] and not other["would_merge"] and other["jaccard"] == 0.0
+    assert "exact_dedup would" not in other["note"]
     long = similar(("a.txt", "only four words here"), ("b.txt", words(0, 50)))
-    assert long["exact_only"] and long["containment"] == 0.0
+    assert long["exact_only"] and long["containment"] == 0.0 and "too short" in long["note"]
     empty = similar(("a.txt", ""), ("b.txt", " \n"))
-    assert empty["jaccard"] == 1.0 and empty["would_merge"]
+    assert empty["jaccard"] == 0.0 and not empty["would_merge"] and empty["equal"]
+
+
+CASES: list[tuple[str, str, dict[str, Any]]] = [
+    ("Hello  world", "hello world", {}),
+    ("hello world", "hello world", {}),
+    (words(0, 100), words(0, 98), {}),
+    (words(0, 100), words(0, 98).upper(), {}),
+    (words(0, 100), words(40, 140), {}),
+    (words(0, 200), words(0, 190), {"unit": "token", "tokenizer": "bytes", "shingle": 8}),
+    (words(0, 200), words(0, 190).upper(), {"unit": "token", "tokenizer": "bytes", "shingle": 8}),
+    (words(0, 400), words(100, 300), {"similarity": "containment", "bands": 40, "rows": 2}),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "params"), CASES)
+def test_a_run_with_these_options_does_what_is_told(
+    tmp_path: Path, similar: Similar, one: str, other: str, params: dict[str, Any]
+) -> None:
+    given = {k: str(v) for k, v in params.items() if k != "similarity"}
+    options = [word for name, value in given.items() for word in (f"--{name}", value)]
+    options += ["--containment"] if "similarity" in params else []
+    told = similar(("a.txt", one), ("b.txt", other), *options)
+    kept = kept_texts(deduplicated(tmp_path, [("a", one), ("b", other)], params))
+    assert len(kept) == (1 if told["would_merge"] else 2)
+    assert not (told["would_merge"] and "does not" in told["note"])
+
+
+def test_equal_is_what_exact_dedup_calls_equal(similar: Similar) -> None:
+    """Canonical caseless form for prose; white space alone for code; bytes where one is code and the other is not."""
+    for a, b, equal in (
+        ("Stra\u00dfe", "STRASSE", True),
+        ("caf\u00e9", "CAFE\u0301 ", True),
+        ("\u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2", "\u03a3\u038a\u03a3\u03a5\u03a6\u039f\u03a3", True),
+        ("soft\u00adhyphen", "softhyphen", True),
+        ("one, two", "one two", False),
+        ("ligature \ufb01", "ligature fi", True),
+    ):
+        assert similar(("a.txt", a), ("b.txt", b))["equal"] is equal, (a, b)
+        assert similar(("a.py", a), ("b.py", b))["equal"] is False, (a, b)
+    assert similar(("a.py", "x = 1\n"), ("b.py", "x  =\t1"))["equal"]
+    assert not similar(("a.py", "x = 1\n"), ("b.txt", "x = 1"))["equal"]
+    assert similar(("a.py", "x = 1\n"), ("b.txt", "x = 1\n"))["equal"]
+    assert not similar(("a.txt", "Word"), ("b.txt", "word"), "--normalise", "exact")["equal"]
+
+
+def test_shingles_of_tokens(similar: Similar, tmp_path: Path) -> None:
+    """`bytes` has a token a byte: 6 and 6 of them, one shingle of 5 in common."""
+    given = ("--unit", "token", "--tokenizer", "bytes")
+    found = similar(("a.txt", "abcdef"), ("b.txt", "abcdeg"), *given)
+    assert (found["a"]["shingles"], found["jaccard"], found["a"]["form"]) == (2, 1 / 3, "tokens")
+    assert (found["options"]["unit"], found["options"]["tokenizer"]) == ("token", "bytes")
+    cased = similar(("a.txt", "ABCDEF"), ("b.txt", "abcdef"), *given)
+    assert not cased["would_merge"] and cased["equal"] and "exact_dedup would merge" in cased["note"]
+    mixed = similar(("a.py", words(0, 30)), ("b.txt", words(0, 30)), *given)
+    assert mixed["jaccard"] == 1.0 and mixed["note"] == ""
+    default = similar(("a.txt", words(0, 30)), ("b.txt", words(0, 29)), "--unit", "token")
+    assert 0.8 < default["jaccard"] < 1.0 and default["would_merge"]
+    file = tmp_path / "own.json"
+    Tokenizer(WordLevel({"w": 0, "x": 1, "[UNK]": 2}, unk_token="[UNK]")).save(str(file))
+    own = similar(("a.txt", "w"), ("b.txt", "x"), "--unit", "token", "--shingle", "1", "--tokenizer", str(file))
+    assert (own["a"]["shingles"], own["jaccard"]) == (1, 0.0)
+
+
+def test_passages_of_tokens_keep_the_blank_in_front(similar: Similar) -> None:
+    text = " ".join(f"word{i} of a long text" for i in range(100))
+    found = similar(("a.txt", text), ("b.txt", text + " and more"), "--unit", "token")
+    assert len(found["examples"]["shared"]) == 3 and all(p == p.strip() for p in found["examples"]["shared"])
 
 
 def test_code_keeps_case_and_marks(similar: Similar) -> None:
@@ -160,7 +241,10 @@ FAULTS: list[tuple[bytes, tuple[str, ...], int, str]] = [
     (b"text", ("--threshold", "0"), EXIT_USAGE, "--threshold"),
     (b"text", ("--threshold", "nan"), EXIT_USAGE, "--threshold"),
     (b"text", ("--shingle", "0"), EXIT_USAGE, "shingle"),
-    (b"text", ("--unit", "token"), EXIT_USAGE, "--unit"),
+    (b"text", ("--unit", "line"), EXIT_USAGE, "--unit"),
+    (b"text", ("--unit", "token", "--tokenizer", "absent"), EXIT_USAGE, "no such tokenizer"),
+    (b"text", ("--unit", "token", "--tokenizer", __file__), EXIT_INPUT, "test_pair_similar.py"),
+    (b"text", ("--tokenizer", "bytes"), EXIT_USAGE, "--tokenizer"),
     (b"text", ("--seed", "-1"), EXIT_USAGE, "seed"),
 ]
 
@@ -214,9 +298,10 @@ def test_a_book_as_text_and_as_page_is_one_book(shared_data: Path) -> None:
 @given(st.text(max_size=60), st.text(max_size=60), st.sampled_from(["word", "char"]), st.integers(1, 3))
 def test_any_two_texts_have_sound_figures(one: str, other: str, unit: Any, n: int) -> None:
     texts = (text.encode("utf-8", "replace").decode() for text in (one, other))
-    a, b = (Document("f", "text", pa.array([text], pa.large_string()), pa.array(["web"])) for text in texts)
+    a, b = map(document, texts)
     options = PairOptions(SketchSpec(ShingleSpec(unit, n)))
     found, turned, own = compare(a, b, options), compare(b, a, options), compare(a, a, options)
     assert 0 <= found.jaccard <= found.containment <= 1 and 0 <= found.chance <= 1
     assert (found.jaccard, found.containment, found.bands_met) == (turned.jaccard, turned.containment, turned.bands_met)
     assert own.jaccard == 1.0 and own.would_merge and own.equal
+    assert "does not find" not in own.note and (one != other or found.would_merge)
