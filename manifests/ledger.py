@@ -7,10 +7,10 @@ rows in columnar files), `url`, `chars` (of the text that the step saw), `conten
 the ordinal of the record in its split (-1-n for the n-th that never became a row), which ties a repeated
 key's later renaming to its entries.
 
-CUTS (role `cuts`): one row for every passage that a corpus-wide step took out of a record that stayed: `id`, `dataset`,
-`step`, `reason`, `start` and `stop` (bytes of the text as the step saw it), `chars`, `keeper` (id of the record in
-which the passage stays; null where none does), `value` (how often it stands in the corpus), `source`, `row`, and
-`text`, the first CUT_CHARS characters of the passage.
+CUTS (role `cuts`): one row for every passage that a corpus-wide step took out of a record, one that it emptied (which
+the ledger has, too) among them: `id`, `dataset`, `step`, `reason`, `start` and `stop` (bytes of the text as the step
+saw it), `chars`, `keeper` (id of the record in which the passage stays; null where none does), `value` (how often it
+stands in the corpus), `source`, `row`, and `text`, the first CUT_CHARS characters of the passage.
 
 MEASURES (role `measures`): `id`, `source`, `step`, `measure`, `value`, `row` as above, and
 `profile`: whose limits applied (a language, mostly), null for a stage without profiles.

@@ -134,6 +134,7 @@ def _events(place: Place, hits: Hits) -> Iterator[Event]:
         for step in steps[: _at(steps, gone[0]["step"])]:
             yield from _cuts(place.name, step, hits.cuts)
             yield Event(place.name, step, "keep")
+        yield from _cuts(place.name, gone[0]["step"], hits.cuts)
         yield from (_gone(place.name, entry) for entry in gone)
     if hits.kept or hits.rows:
         for step in steps[:-1]:

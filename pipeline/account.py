@@ -121,7 +121,9 @@ class Account:
             tally.chars_in += int(chars[rows].sum())
             tally.chars_kept += int(chars[rows].sum())
 
-    def step(self, step: str, trace: StepTrace, fates: Sequence[Fate], keepers: Sequence[str], rows: Rows) -> None:
+    def step(
+        self, step: str, trace: StepTrace, fates: Sequence[Fate], keepers: Sequence[str | None], rows: Rows
+    ) -> None:
         """One step over one batch: `fates[i].row` counts in the chain's batch, `rows` belongs to that."""
         batch = trace.before
         for source, at in rows_by_source(batch):
@@ -200,8 +202,8 @@ class Account:
             self._measures_shards.write(pa.RecordBatch.from_arrays(columns, schema=MEASURES))
 
     def cuts(self, step: str, batch: pa.RecordBatch, columns: Mapping[str, Any], rows: Rows) -> None:
-        """Passages taken out of records that stay: columns `row` (of the batch), `start`, `stop`, `reason`, `keeper`,
-        `value` and `text` (whole)."""
+        """Passages taken out of records, those that were emptied too: columns `row` (of the batch), `start`, `stop`,
+        `reason`, `keeper`, `value` and `text` (whole)."""
         at = pa.array(columns["row"])
         text: pa.LargeStringArray = columns["text"]
         if not len(at):

@@ -129,9 +129,9 @@ class Verdicts:
             cut_chars = self._cut_chars(cuts, verdicts, batch.num_rows)
             emptied = _emptied(batch, after, cuts, kept)
             fates += [Fate(row, 0, "drop", EMPTIED.reason, "", *_NO_VALUE, "") for row in emptied]
-            keepers += [""] * len(emptied)
+            keepers += self._keepers_of(emptied, cuts, verdicts)
             kept[emptied] = False
-            self._account_cuts(batch, cuts, verdicts, kept, row_pass, rows)
+            self._account_cuts(batch, cuts, verdicts, row_pass, rows)
         everything = np.arange(batch.num_rows, dtype=np.int64)
         chars = count_chars(batch)
         after_chars = chars if after is batch else count_chars(after)
@@ -141,16 +141,26 @@ class Verdicts:
         stay = np.flatnonzero(kept).astype(np.int64)
         return (after if len(stay) == batch.num_rows else after.take(pa.array(stay))), stay
 
-    def _dropped(self, first: int, rows: int) -> tuple[list[Fate], list[str]]:
-        drops, fates, keepers = self._drops, list[Fate](), list[str]()
+    def _dropped(self, first: int, rows: int) -> tuple[list[Fate], list[str | None]]:
+        drops, fates, keepers = self._drops, list[Fate](), list[str | None]()
         chosen = drops.within(first, rows)
         for at in range(chosen.start, chosen.stop):
             reason = self._reasons[int(drops.reason[at])]
             detail = self._explain(int(drops.note[at])) if self._explain else ""
             value, limit = float(drops.value[at]), float(drops.limit[at])
             fates.append(Fate(int(drops.row[at]) - first, 0, "drop", reason, self._measure, value, limit, detail))
-            keepers.append(drops.keeper[at].tobytes().hex() if drops.keeper[at].any() else "")
+            keepers.append(_id_of(drops.keeper[at]))
         return fates, keepers
+
+    def _keepers_of(self, rows: list[int], cuts: Cuts, verdicts: slice) -> list[str | None]:
+        """Of each row the record that keeps the longest passage that was cut from it."""
+        keeper = self._cuts.keeper[verdicts][cuts.which]
+        known = np.where(keeper.any(axis=1), cuts.stop - cuts.start, 0)
+        found: list[str | None] = []
+        for row in rows:
+            mine = np.flatnonzero(cuts.row == row)
+            found.append(_id_of(keeper[mine[np.argmax(known[mine])]]))
+        return found
 
     def _cut(self, batch: pa.RecordBatch, first: int, verdicts: slice, kept: Bools) -> tuple[pa.RecordBatch, Cuts]:
         text = batch.column("text")
@@ -188,20 +198,15 @@ class Verdicts:
             by_reason[self._reasons[index]] = total.astype(np.int64)
         return by_reason
 
-    def _account_cuts(
-        self, batch: pa.RecordBatch, cuts: Cuts, verdicts: slice, kept: Bools, row_pass: RowPass, rows: Rows
-    ) -> None:
-        stays = kept[cuts.row]
-        which = cuts.which[stays]
-        keeper = self._cuts.keeper[verdicts][which]
+    def _account_cuts(self, batch: pa.RecordBatch, cuts: Cuts, verdicts: slice, row_pass: RowPass, rows: Rows) -> None:
         columns = {
-            "row": cuts.row[stays],
-            "start": cuts.start[stays],
-            "stop": cuts.stop[stays],
-            "reason": [self._reasons[r] for r in self._cuts.reason[verdicts][which].tolist()],
-            "keeper": [k.tobytes().hex() if k.any() else None for k in keeper],
-            "value": self._cuts.value[verdicts][which],
-            "text": cuts.text.filter(pa.array(stays)),
+            "row": cuts.row,
+            "start": cuts.start,
+            "stop": cuts.stop,
+            "reason": [self._reasons[r] for r in self._cuts.reason[verdicts][cuts.which].tolist()],
+            "keeper": [_id_of(k) for k in self._cuts.keeper[verdicts][cuts.which]],
+            "value": self._cuts.value[verdicts][cuts.which],
+            "text": cuts.text,
         }
         row_pass.account.cuts(self._step, batch, columns, rows)
 
@@ -219,6 +224,11 @@ class Verdicts:
         for name, anew in (("dup_cluster", clusters), ("dup_count", counts)):
             batch = with_column(batch, name, pc.replace_with_mask(batch.column(name), mask, anew))
         return batch
+
+
+def _id_of(keeper: npt.NDArray[np.uint8]) -> str | None:
+    """The id of 16 bytes; zeros are nobody's."""
+    return keeper.tobytes().hex() if keeper.any() else None
 
 
 _NO_VALUE = (float("nan"), float("nan"))

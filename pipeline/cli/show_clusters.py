@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gristmill.manifests.errors import InputError
 from gristmill.pipeline.cli.output import emit_json, print_line, say
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from gristmill.manifests.find import Place
 
 MEMBERS_SHOWN = 10
-COMPARED_WORDS = 20_000
+COMPARED_WORDS = 8_000
 """Of each text: comparing takes time in the square of what differs."""
 CONTEXT_WORDS = 8
 _MIN_COLUMN = 20
@@ -33,14 +34,14 @@ class Difference:
 
 def show_clusters(out: Path, places: Sequence["Place"], limit: int, chars: int, as_json: bool) -> None:
     """Print the largest clusters."""
-    from gristmill.manifests.clusters import clusters, read_record
+    from gristmill.manifests.clusters import clusters
 
     found = clusters(places, limit, MEMBERS_SHOWN if not as_json else 1 << 30)
     if as_json:
         emit_json({"clusters": [asdict(c) for c in found]})
         return
     for number, cluster in enumerate(found, start=1):
-        _print_cluster(number, cluster, read_record(out, places, cluster.keeper), chars)
+        _print_cluster(number, cluster, _kept(out, places, cluster.keeper), chars)
     if not found:
         say("no step of this run found a duplicate; `gristmill ls` shows steps and reasons")
     elif found[0].members:
@@ -48,9 +49,20 @@ def show_clusters(out: Path, places: Sequence["Place"], limit: int, chars: int, 
         say(f"side by side: gristmill show {out} --compare {first.keeper} {first.members[0].id}")
 
 
-def _print_cluster(number: int, cluster: "Cluster", kept: dict[str, Any], chars: int) -> None:
-    print_line(f"{number}. {cluster.size} records, kept {cluster.keeper}  {kept['url'] or ''}".rstrip())
-    for line in (kept["text"] or "")[:chars].split("\n"):
+def _kept(out: Path, places: Sequence["Place"], keeper: str) -> dict[str, Any] | None:
+    """The record that stayed; None where this run does not hold it: it stands in an index, or in another dataset."""
+    from gristmill.manifests.clusters import read_record
+
+    try:
+        return read_record(out, places, keeper)
+    except InputError:
+        return None
+
+
+def _print_cluster(number: int, cluster: "Cluster", kept: dict[str, Any] | None, chars: int) -> None:
+    where = "(not in what is looked at: in an index, or another dataset)" if kept is None else kept["url"] or ""
+    print_line(f"{number}. {cluster.size} records, kept {cluster.keeper}  {where}".rstrip())
+    for line in (kept["text"] or "")[:chars].split("\n") if kept is not None else ():
         print_line(f"  | {line}")
     for member in cluster.members:
         limit = f" (limit {member.limit:g})" if member.limit is not None else ""

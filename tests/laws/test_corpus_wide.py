@@ -10,15 +10,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from blake3 import blake3
 
 from gristmill.manifests.manifest import read_manifest
+from gristmill.manifests.schema import record_id
 from gristmill.manifests.verify import verify
 from gristmill.stages import catalogue
-from gristmill.stages.protocol import Census, Exchange, Rounds, Similar
+from gristmill.stages.protocol import EMPTIED, Census, Exchange, Rounds, Similar
 from tests.laws.corpora import HOSTILE, prose
 from tests.laws.running import run_inline, write_recipe
 from tests.laws.samples import SAMPLE_PARAMS, sample_stage
@@ -26,6 +29,8 @@ from tests.laws.samples import SAMPLE_PARAMS, sample_stage
 GOLDEN = Path(__file__).parent / "golden_corpus_wide.json"
 STAGES = {name: sample_stage(name) for name in catalogue.names()}
 CORPUS_WIDE = [n for n, s in STAGES.items() if isinstance(s, Exchange | Rounds | Census | Similar)]
+
+PARAMS: dict[str, dict[str, Any]] = {"semantic_dedup": {"embeddings": "embeddings.parquet"}}
 
 Doc = dict[str, Any]
 
@@ -60,11 +65,23 @@ def write_layout(folder: Path, files: int, seed: int | None) -> None:
     for number in range(files):
         lines = "".join(json.dumps(row) + "\n" for row in rows[number::files])
         (folder / f"f{number}.jsonl").write_text(lines, encoding="utf-8")
+    write_embeddings(folder, documents())
+
+
+def write_embeddings(folder: Path, rows: list[Doc]) -> None:
+    """Vectors of all documents but a few; those of every seventh text are close to one another."""
+    rng = np.random.default_rng(1)
+    far = rng.normal(size=(len(rows), 16))
+    near = 0.01 * far + far[0]
+    vectors = [(near if i % 7 == 0 else far)[i].astype(np.float32).tolist() for i in range(len(rows))]
+    ids = [record_id("key", "docs", row["key"]) for row in rows]
+    table = pa.table({"id": ids, "embedding": pa.array(vectors, pa.list_(pa.float32()))})
+    pq.write_table(table.slice(3), folder / "embeddings.parquet")
 
 
 def run_stage(name: str, folder: Path, workers: int = 0) -> Path:
     """A run of one step over the files of a folder; the recipe is the same for every layout."""
-    params = SAMPLE_PARAMS.get(name, {})
+    params = PARAMS.get(name, SAMPLE_PARAMS.get(name, {}))
     step: Any = {name: dict(params)} if params else name
     read = {"jsonl": "*.jsonl", "key": "key"}
     recipe = {"name": "law", "datasets": {"docs": {"read": read, "domain": "web", "steps": [step]}}}
@@ -132,14 +149,19 @@ def test_keepers_are_kept(name: str, tmp_path: Path) -> None:
     words = {reason.reason for reason in STAGES[name].reasons()}  # type: ignore[union-attr]
     for row in [*rows["ledger"], *rows["cuts"]]:
         assert row["reason"] in words
-    assert {row["keeper"] for row in rows["ledger"] if row["keeper"]} <= kept
-    assert all(row["id"] in kept for row in rows["cuts"])
+    assert {row["keeper"] for row in rows["ledger"] if row["reason"] != EMPTIED.reason} <= kept
+    assert {row["keeper"] for row in rows["cuts"]} - {None} <= {r["id"] for part in rows.values() for r in part}
+    assert all(row["keeper"] for row in rows["cuts"])
+    emptied = {row["id"] for row in rows["ledger"] if row["reason"] == EMPTIED.reason}
+    assert {row["id"] for row in rows["cuts"]} <= kept | emptied
+    assert emptied <= {row["id"] for row in rows["cuts"]}
 
 
 @pytest.mark.parametrize("name", CORPUS_WIDE)
 def test_an_empty_dataset(name: str, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "none.jsonl").write_text("")
+    write_embeddings(tmp_path / "docs", documents())
     assert told(run_stage(name, tmp_path / "docs")) == {"shards": [], "ledger": [], "cuts": []}
 
 

@@ -10,7 +10,7 @@ from gristmill.manifests.errors import InputError
 from gristmill.manifests.find import places
 from gristmill.pipeline.cli.show_clusters import differences
 from tests.laws.running import call, json_of, run_inline, write_recipe
-from tests.pipeline.similar_docs import edited, prose, table, write_docs
+from tests.pipeline.similar_docs import edited, prose, recipe_of, table, write_docs
 
 A, B, C = prose(1, 120), prose(2, 120), prose(3, 120)
 DOCS = [
@@ -79,3 +79,24 @@ def test_the_command(out: Path) -> None:
     assert sum(not d["equal"] for d in both["differences"]) == 1
     assert call("show", out, "--compare", "0" * 32, near["id"]).returncode == 3
     assert "no such dataset" in call("show", out, "nothing", "--clusters").stderr
+
+
+def test_a_keeper_that_stands_in_an_index_is_told(tmp_path: Path) -> None:
+    for name, index in (("old", {"save": "i"}), ("new", {"query": "../old/out/indexes/i"})):
+        write_docs(tmp_path / name, {"docs.jsonl": [(name + key, text) for key, text in DOCS]})
+        run_inline(recipe_of(tmp_path / name, {"index": index}), tmp_path / name / "out")
+    shown = call("show", tmp_path / "new" / "out", "--clusters")
+    assert shown.returncode == 0
+    assert "8 records, kept" in shown.stdout and "in an index" in shown.stdout
+
+
+def test_records_that_were_emptied_belong_to_who_keeps_their_lines(tmp_path: Path) -> None:
+    write_docs(tmp_path, {"docs.jsonl": [(f"k{i}", "a line of seven words that stands everywhere") for i in range(9)]})
+    docs = {"read": {"jsonl": "docs.jsonl", "key": "key"}, "domain": "web", "steps": ["line_dedup"]}
+    run_inline(write_recipe(tmp_path, yaml.safe_dump({"name": "r", "datasets": {"docs": docs}})), tmp_path / "out")
+    assert [(c.size, len(c.members)) for c in clusters(places(tmp_path / "out"), 5, 100)] == [(9, 8)]
+    assert len(table(tmp_path / "out", "cuts")) == 8
+    gone = table(tmp_path / "out", "ledger")[0]
+    told = json_of(call("trace", tmp_path / "out", gone["id"], "--json"))["events"]
+    assert [e["verdict"] for e in told] == ["keep", "cut", "drop"]
+    assert told[1]["keeper"] == told[2]["keeper"] == gone["keeper"]

@@ -1,6 +1,8 @@
 """minhash_dedup in a run: who stays, whatever the layout; what is told of who goes; what a new crawl costs."""
 
 import random
+import shutil
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.verdicts import Verdicts
+from gristmill.stages.dedup.minhash import MinhashDedup
 from gristmill.stages.protocol import verdicts
 from tests.laws.running import fingerprint, run_inline
 from tests.pipeline.similar_docs import (
@@ -386,3 +389,46 @@ def test_shingles_of_tokens_and_of_characters(tmp_path: Path) -> None:
         run_inline(recipe_of(tmp_path / "new", params), tmp_path / "new" / "out")
     with pytest.raises(GristmillError, match="no such tokenizer"):
         run_inline(recipe_of(tmp_path / "new", {"tokenizer": "none.json"}), tmp_path / "new" / "out")
+
+
+OTHER: dict[str, Any] = {
+    "bands": 3,
+    "rows": 2,
+    "threshold": 0.99,
+    "shingle": 2,
+    "unit": "char",
+    "normalise": "exact",
+    "similarity": "containment",
+    "keep": ["longest"],
+    "seed": 5,
+    "max_bucket": 8,
+    "pivots": 1,
+    "tokenizer": "bytes",
+}
+"""Another value for each parameter, with which the outcome differs where it can."""
+
+
+def test_every_parameter_has_another_value_here() -> None:
+    assert set(OTHER) == {f.name for f in fields(MinhashDedup)} - {"index"}
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copies, near copies, parts of one another, capitals; an output that stands on the defaults."""
+    folder = tmp_path_factory.mktemp("varied")
+    parts = [(f"p{i}", t[: len(t) * 4 // 5]) for i, (_, t) in enumerate(DOCS[:20])]
+    capitals = [(f"u{i}", t.upper()) for i, (_, t) in enumerate(DOCS[20:30])]
+    write_docs(folder, {"docs.jsonl": [*DOCS, *parts, *capitals, *neighbours(40)]})
+    run_inline(recipe_of(folder), folder / "out")
+    return folder
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_work_is_found_again_only_where_no_parameter_changed_it(name: str, varied: Path, tmp_path: Path) -> None:
+    """A parameter that is left out of the key of a task gives the result of another recipe, and nobody is told."""
+    params = {name: OTHER[name], **({"unit": "token"} if name == "tokenizer" else {})}
+    shutil.copytree(varied / "out", tmp_path / "old")
+    recipe = recipe_of(varied, params, name=f"r{name.replace('_', '-')}")
+    run_inline(recipe, tmp_path / "old")
+    run_inline(recipe, tmp_path / "new")
+    assert fingerprint(tmp_path / "old") == fingerprint(tmp_path / "new")
