@@ -24,13 +24,28 @@ from gristmill.stages.dedup.ranks import bytes_of, column_of
 from gristmill.stages.dedup.substring_groups import ANCHORS, WINDOWS, repeated_anchors, repeated_windows
 from gristmill.stages.dedup.token_spans import Units, hashes_of, units_of
 from gristmill.stages.kernels.buffers import text_buffers
-from gristmill.stages.kernels.windows import END, FIRST, OWNER, ROW, START, STOP, TIMES, first_equal, union_of_windows
+from gristmill.stages.kernels.windows import (
+    CHUNK_WINDOWS,
+    END,
+    FIRST,
+    OWNER,
+    ROW,
+    START,
+    STOP,
+    TIMES,
+    FirstPlaces,
+    WindowHashes,
+    first_equal,
+    union_of_windows,
+)
 from gristmill.stages.kernels.windows_tokens import snapped
 from gristmill.stages.kernels.winnow import Hashes, Ints, anchors, flagged_windows, split_window
 from gristmill.stages.protocol import CUT, EMITTED_ADDR, EMPTIED, Reason, emitted_schema, verdicts
 
 Addresses = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
+_Emitted = tuple[Ints, Bytes, Ints, Bytes]
 
 REASONS = (Reason("repeated_passage", "drop", "stands in the keeper, or earlier in the same text"), EMPTIED)
 NAME = "substring_dedup"
@@ -77,7 +92,7 @@ class AnchorRound:
 
 def _anchors(units: Units, length: int) -> tuple[Ints, Hashes]:
     """Row and hash of the anchors: each kind once, or twice where a row has it more than once."""
-    found = anchors(units.ids, units.offsets, *split_window(length))
+    found = anchors(units.ids, units.offsets, *split_window(length), few=True)
     by = np.lexsort((found.hashes, found.rows))
     rows, hashes = found.rows[by], found.hashes[by]
     third = np.zeros(len(rows), np.bool_)
@@ -121,12 +136,14 @@ class WindowRound:
         """A row for each window with an anchor that was found, and for each run of repeated ones of one record."""
         place = np.searchsorted(addr, found.column(EMITTED_ADDR).to_numpy())
         rows, of = np.unique(place, return_inverse=True)
-        batch, addr = batch.take(pa.array(rows)), addr[rows]
+        if len(rows) < batch.num_rows:
+            batch, addr = batch.take(pa.array(rows)), addr[rows]
         flags = _Flags.of(of, found.column("anchor").to_numpy(), len(rows))
         rank = ranks.rank_bytes(batch, self.keep, self.name)
+        text = batch.column("text")
         parts = [
-            self._windows(batch.column("text"), units, flags)
-            for units in units_of(batch.column("text"), self.tokenizer)
+            _no_rows(),
+            *(p for units in units_of(text, self.tokenizer) for p in self._windows(text, units, flags)),
         ]
         rows, keys, first, value = (np.concatenate(p) for p in zip(*parts, strict=True))
         order = np.concatenate([rank[rows], first.astype(">u4").view(np.uint8).reshape(-1, PLACE_BYTES)], axis=1)
@@ -134,21 +151,17 @@ class WindowRound:
         schema = emitted_schema(self.key_bytes, self.order_bytes, self.value_bytes)
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def _windows(self, text: pa.Array, units: Units, flags: "_Flags") -> tuple[Ints, Bytes, Ints, Bytes]:
-        """Row in the batch, key, first token, value of each row to emit."""
-        length = self.min_tokens
-        own = flags.taken(units.rows)
+    def _windows(self, text: pa.Array, units: Units, flags: "_Flags") -> Iterator[_Emitted]:
+        """Row in the batch, key, first token, value of the rows to emit."""
+        length, own, places = self.min_tokens, flags.taken(units.rows), FirstPlaces()
         runs = flagged_windows(units.ids, units.offsets, own.hashes, own.bounds, *split_window(length))
-        keys = hashes_of(units, runs, length, text_buffers(text))
-        sizes = runs.stops - runs.starts
-        rows = np.repeat(runs.rows, sizes)
-        first = np.repeat(runs.starts - np.cumsum(sizes) + sizes, sizes) + np.arange(len(rows))
-        which, last, repeated = _joined(rows, first, _is_repeated(rows, first, keys, length))
-        begin = units.offsets[rows[which]] + first[which]
-        end = units.offsets[rows[which]] + first[last] + length - 1
-        numbers = np.stack([units.starts[begin], units.stops[end], end - begin + 1], axis=1).astype(">u4")
-        value = np.concatenate([numbers.view(np.uint8), repeated[:, None].astype(np.uint8)], axis=1)
-        return units.rows[rows[which]], keys[which], first[which], value
+        for part in hashes_of(units, runs, length, text_buffers(text)):
+            which, last, repeated = _joined(part, part.positions >= _first(part, places) + length)
+            rows, first = part.rows[which], part.positions[which]
+            begin, end = units.offsets[rows] + first, units.offsets[rows] + part.positions[last] + length - 1
+            numbers = np.stack([units.starts[begin], units.stops[end], end - begin + 1], axis=1).astype(">u4")
+            value = np.concatenate([numbers.view(np.uint8), repeated[:, None].astype(np.uint8)], axis=1)
+            yield units.rows[rows], part.hashes[which], first, value
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """WINDOWS: all but the first of each key."""
@@ -175,21 +188,26 @@ class _Flags:
         return _Flags(self.hashes[at], bounds)
 
 
-def _is_repeated(rows: Ints, first: Ints, keys: Bytes, length: int) -> npt.NDArray[np.bool_]:
-    """Whether a window stands earlier in its row without overlap."""
-    own = keys.copy().view(np.uint64).reshape(-1, 2)
-    own[:, 0] ^= rows.astype(np.uint64) * np.uint64(_ROW_MIX)
-    return first >= first[first_equal(own.view(np.uint8))] + length
+def _no_rows() -> _Emitted:
+    none = np.zeros(0, np.int64)
+    return none, np.zeros((0, ID_BYTES), np.uint8), none, np.zeros((0, WINDOW_VALUE), np.uint8)
 
 
-def _joined(rows: Ints, first: Ints, repeated: npt.NDArray[np.bool_]) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+def _first(windows: WindowHashes, places: FirstPlaces) -> Ints:
+    """Where the first window of its row begins that is equal to each."""
+    own = windows.hashes.copy().view(np.uint64).reshape(-1, 2)
+    own[:, 0] ^= windows.rows.astype(np.uint64) * np.uint64(_ROW_MIX)
+    return places.of(own.view(np.uint8), windows.positions)
+
+
+def _joined(windows: WindowHashes, repeated: Bools) -> tuple[Ints, Ints, Bools]:
     """First and last window of each row to emit, and whether it is repeated: repeated windows that follow one another
-    are one."""
+    are one, up to the next multiple of CHUNK_WINDOWS, so that what else is in the batch decides nothing."""
+    rows, first = windows.rows, windows.positions
     goes_on = np.zeros(len(rows), np.bool_)
     goes_on[1:] = repeated[1:] & repeated[:-1] & (rows[1:] == rows[:-1]) & (first[1:] == first[:-1] + 1)
-    which = np.flatnonzero(~goes_on)
-    last = np.append(which, len(rows))[1:] - 1
-    return which, last, repeated[which]
+    which = np.flatnonzero(~goes_on | (first % CHUNK_WINDOWS == 0))
+    return which, np.append(which, len(rows))[1:] - 1, repeated[which]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ word, a document that the tokenizer fails on) the document is a sequence of word
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from gristmill.manifests.vocabulary import Vocabulary, parse_ranks, read_vocabul
 from gristmill.stages.dedup.tokens import token_ids, tokenizer_of
 from gristmill.stages.kernels.blake3_lanes import blake3_128
 from gristmill.stages.kernels.buffers import Bytes, Offsets, text_buffers
-from gristmill.stages.kernels.windows import CHUNK_WINDOWS, Digests, window_hashes
+from gristmill.stages.kernels.windows import WindowHashes, chunks, window_hashes, windows_of
 from gristmill.stages.kernels.windows_tokens import Places, token_places, word_units
 from gristmill.stages.kernels.winnow import Ids, Ints, WindowRuns
 
@@ -69,24 +69,20 @@ def units_of(text: pa.Array, spec: str) -> list[Units]:
     return [tokens, Units(rest, values, bounds, first, last, words=True)]
 
 
-def hashes_of(units: Units, runs: WindowRuns, length: int, texts: tuple[Bytes, Offsets]) -> Digests:
-    """The strong hashes of windows of so many units, in order of the runs: of tokens by ids, of words by their text.
+def hashes_of(units: Units, runs: WindowRuns, length: int, texts: tuple[Bytes, Offsets]) -> Iterator[WindowHashes]:
+    """The strong hashes of windows of so many units, as `window_hashes`: of tokens by ids, of words by their text.
 
     No window of words has the hash of one of tokens: their digests are inverted.
     """
     if not units.words:
-        found = [part.hashes for part in window_hashes(units.ids, units.offsets, runs, length)]
-        return np.concatenate(found) if found else np.empty((0, 16), np.uint8)
+        yield from window_hashes(units.ids, units.offsets, runs, length)
+        return
     data, offsets = texts
-    sizes = runs.stops - runs.starts
-    first = np.repeat(units.offsets[runs.rows] + runs.starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-    starts, stops = (a.astype(np.int64) for a in (units.starts[first], units.stops[first + length - 1]))
-    base = np.repeat(offsets[units.rows[runs.rows]], sizes)
-    parts = range(0, len(first), CHUNK_WINDOWS)
-    found = [
-        blake3_128(data, (base + starts)[i : i + CHUNK_WINDOWS], (stops - starts)[i : i + CHUNK_WINDOWS]) for i in parts
-    ]
-    return ~np.concatenate(found) if found else np.empty((0, 16), np.uint8)
+    for part in chunks(runs):
+        rows, positions = windows_of(part)
+        first = units.offsets[rows] + positions
+        starts, stops = (a.astype(np.int64) for a in (units.starts[first], units.stops[first + length - 1]))
+        yield WindowHashes(rows, positions, ~blake3_128(data, offsets[units.rows[rows]] + starts, stops - starts))
 
 
 @functools.lru_cache(maxsize=2)

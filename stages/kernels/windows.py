@@ -8,15 +8,15 @@ collision of BLAKE3-128. It costs two blocks a window of 50 tokens, where a hash
 154 ns). `windows_plain` is the twin.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
 from gristmill.stages.kernels.blake3_lanes import blake3_128
-from gristmill.stages.kernels.jit import kernel
+from gristmill.stages.kernels.jit import helper, kernel
 from gristmill.stages.kernels.winnow import Ids, Ints, WindowRuns
 
 PIECE_TOKENS = 16
@@ -35,8 +35,12 @@ ROW, FIRST, END, START, STOP, OWNER, TIMES = range(7)
 number of whoever has the same tokens; how often they stand in the corpus."""
 SPAN_FIELDS = 7
 
+_signed = cast(Callable[[Any], int], np.int64)
 _DIGESTS = types.Array(types.uint64, 2, "C", readonly=True)
 _SPANS = types.Array(types.int64, 2, "C", readonly=True)
+_NUMBERS = types.Array(types.int64, 1, "C", readonly=True)
+_SLOTS = types.Array(types.int64, 1, "C")
+_KEYS = types.Array(types.uint64, 2, "C")
 
 
 class WindowHashes(NamedTuple):
@@ -50,19 +54,25 @@ class WindowHashes(NamedTuple):
 def window_hashes(ids: Ids, offsets: Ints, runs: WindowRuns, length: int) -> Iterator[WindowHashes]:
     """Hashes of the windows of `length` tokens in these runs, at most CHUNK_WINDOWS at a time, in order."""
     data = np.ascontiguousarray(ids, dtype="<u4").view(np.uint8)
-    for part in _chunks(runs):
+    for part in chunks(runs):
         bases = offsets[part.rows]
-        rows = np.repeat(part.rows, part.stops - part.starts)
-        positions = _ranges(part.starts, part.stops)
-        yield WindowHashes(rows, positions, _hashed(data, part.starts + bases, part.stops + bases, length))
+        hashes = _hashed(data, part.starts + bases, part.stops + bases, length)
+        yield WindowHashes(*windows_of(part), hashes)
 
 
-def _chunks(runs: WindowRuns) -> Iterator[WindowRuns]:
-    """The runs in groups of at most CHUNK_WINDOWS windows; longer ones are parted."""
-    pieces = np.maximum(-(-(runs.stops - runs.starts) // CHUNK_WINDOWS), 1)
+def windows_of(runs: WindowRuns) -> tuple[Ints, Ints]:
+    """Row and first token of each window."""
+    return np.repeat(runs.rows, runs.stops - runs.starts), _ranges(runs.starts, runs.stops)
+
+
+def chunks(runs: WindowRuns) -> Iterator[WindowRuns]:
+    """The runs in groups of at most CHUNK_WINDOWS windows; longer ones are parted, at multiples of CHUNK_WINDOWS."""
+    before = runs.starts // CHUNK_WINDOWS
+    pieces = np.maximum(-(-runs.stops // CHUNK_WINDOWS) - before, 1)
     rows = np.repeat(runs.rows, pieces)
-    starts = np.repeat(runs.starts, pieces) + CHUNK_WINDOWS * _ranges(np.zeros_like(pieces), pieces)
-    stops = np.minimum(starts + CHUNK_WINDOWS, np.repeat(runs.stops, pieces))
+    number = _ranges(before, before + pieces)
+    starts = np.maximum(np.repeat(runs.starts, pieces), CHUNK_WINDOWS * number)
+    stops = np.minimum(np.repeat(runs.stops, pieces), CHUNK_WINDOWS * (number + 1))
     first, total = 0, np.concatenate([[0], np.cumsum(stops - starts)])
     while first < len(rows):
         stop = int(np.searchsorted(total, total[first] + CHUNK_WINDOWS, side="right")) - 1
@@ -104,29 +114,61 @@ def _joined(pieces: Digests, sizes: Ints, wanted: Ints, at: list[int]) -> Digest
     return blake3_128(blocks.reshape(-1).view(np.uint8), places, np.full(len(first), _BLOCK_BYTES, np.int64))
 
 
-@kernel((_DIGESTS,))
-def _first_equal(digests: Any) -> Any:
-    size = 64
-    while size < 2 * len(digests):
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    first = np.empty(len(digests), np.int64)
+@helper
+def _slot_of(slots: Any, keys: Any, one: Any, other: Any) -> int:
+    slot = _signed(one & np.uint64(len(slots) - 1))
+    while slots[slot] >= 0 and (keys[slots[slot], 0] != one or keys[slots[slot], 1] != other):
+        slot = (slot + 1) & (len(slots) - 1)
+    return slot
+
+
+@kernel((_DIGESTS, _NUMBERS, _SLOTS, _KEYS, _SLOTS, types.int64))
+def _first_places(digests: Any, places: Any, slots: Any, keys: Any, firsts: Any, count: int) -> Any:
+    found = np.empty(len(digests), np.int64)
     for row in range(len(digests)):
-        slot = np.int64(digests[row, 0] & np.uint64(size - 1))
-        while slots[slot] >= 0:
-            known = slots[slot]
-            if digests[known, 0] == digests[row, 0] and digests[known, 1] == digests[row, 1]:
-                break
-            slot = (slot + 1) & (size - 1)
+        slot = _slot_of(slots, keys, digests[row, 0], digests[row, 1])
         if slots[slot] < 0:
-            slots[slot] = row
-        first[row] = slots[slot]
-    return first
+            slots[slot] = count
+            keys[count] = digests[row]
+            firsts[count] = places[row]
+            count += 1
+        found[row] = firsts[slots[slot]]
+    return found, count
+
+
+@kernel((_SLOTS, _KEYS, types.int64))
+def _fill_slots(slots: Any, keys: Any, count: int) -> None:
+    slots[:] = -1
+    for entry in range(count):
+        slots[_slot_of(slots, keys, keys[entry, 0], keys[entry, 1])] = entry
+
+
+class FirstPlaces:
+    """Where each hash was met first. Takes memory for the hashes that differ."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._keys, self._firsts = np.empty((64, 2), np.uint64), np.empty(64, np.int64)
+        self._slots = np.full(128, -1, np.int64)
+
+    def of(self, hashes: Digests, places: Ints) -> Ints:
+        """The place of the first hash that is equal to each; hashes that are new have theirs."""
+        wanted = self._count + len(hashes)
+        if wanted > len(self._firsts):
+            room = max(wanted, 2 * len(self._firsts))
+            self._keys = np.resize(self._keys, (room, 2))
+            self._firsts = np.resize(self._firsts, room)
+            self._slots = np.empty(1 << (2 * room).bit_length(), np.int64)
+            _fill_slots(self._slots, self._keys, self._count)
+        digests = np.ascontiguousarray(hashes).view(np.uint64).reshape(-1, 2)
+        given = digests, np.ascontiguousarray(places), self._slots, self._keys, self._firsts, self._count
+        found, self._count = _first_places(*given)
+        return found
 
 
 def first_equal(hashes: Digests) -> Ints:
     """For each hash the number of the first one that is equal to it."""
-    return _first_equal(np.ascontiguousarray(hashes).view(np.uint64).reshape(-1, 2))
+    return FirstPlaces().of(hashes, np.arange(len(hashes)))
 
 
 @kernel((_SPANS,))

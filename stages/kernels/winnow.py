@@ -98,8 +98,8 @@ def longer(array: Any) -> Any:
     return made
 
 
-@kernel((IDS, OFFSETS, types.int64, types.int64))
-def _anchors(ids: Ids, offsets: Offsets, k: int, w: int) -> Any:
+@kernel((IDS, OFFSETS, types.int64, types.int64, types.boolean))
+def _anchors(ids: Ids, offsets: Offsets, k: int, w: int, few: bool) -> Any:
     rows, positions = np.empty(_FIRST_ROOM, np.int64), np.empty(_FIRST_ROOM, np.int64)
     hashes = np.empty(_FIRST_ROOM, np.uint64)
     queue, places = np.empty(w, np.uint64), np.empty(w, np.int64)
@@ -109,7 +109,7 @@ def _anchors(ids: Ids, offsets: Offsets, k: int, w: int) -> Any:
         first, end = offsets[row], offsets[row + 1]
         if end - first < k + w - 1:
             continue
-        value, head, size, anchor = np.uint64(0), 0, 0, -1
+        value, head, size, anchor, noted = np.uint64(0), 0, 0, -1, 0
         for at in range(first, end):
             value = value * np.uint64(BASE) + token_value(ids[at])
             gram = at - first - k + 1
@@ -120,9 +120,12 @@ def _anchors(ids: Ids, offsets: Offsets, k: int, w: int) -> Any:
             head, size = push(queue, places, head, size, gram, mixed(value), w)
             if gram < w - 1 or places[head] == anchor:
                 continue
+            anchor = places[head]
+            if few and noted >= 2 and hashes[count - 1] == queue[head] and hashes[count - 2] == queue[head]:
+                continue
             if count == len(rows):
                 rows, positions, hashes = longer(rows), longer(positions), longer(hashes)
-            anchor = places[head]
+            noted += 1
             rows[count], positions[count], hashes[count] = row, anchor, queue[head]
             count += 1
     return rows[:count].copy(), positions[:count].copy(), hashes[:count].copy()
@@ -185,11 +188,12 @@ def split_window(window: int) -> tuple[int, int]:
     return window - w + 1, w
 
 
-def anchors(ids: Ids, offsets: Ints, k: int, w: int) -> Anchors:
-    """The anchors of each row; ValueError unless k and w are positive."""
+def anchors(ids: Ids, offsets: Ints, k: int, w: int, few: bool = False) -> Anchors:
+    """The anchors of each row; of equal ones that follow one another the first two if `few`. ValueError unless k and w
+    are positive."""
     if k < 1 or w < 1:
         raise ValueError("k and w must be positive")
-    return Anchors(*_anchors(np.ascontiguousarray(ids), np.ascontiguousarray(offsets), k, w))
+    return Anchors(*_anchors(np.ascontiguousarray(ids), np.ascontiguousarray(offsets), k, w, few))
 
 
 def flagged_windows(ids: Ids, offsets: Ints, flagged: Hashes, bounds: Ints, k: int, w: int) -> WindowRuns:

@@ -24,7 +24,7 @@ from gristmill.manifests.schema import DOCUMENT, content_hashes, document_batch
 from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.stages.dedup.repeated_sections import RepeatedSections
 from gristmill.stages.dedup.substring import SubstringDedup
-from gristmill.stages.protocol import emitted_schema
+from gristmill.stages.protocol import VERDICTS, emitted_schema
 
 REPO = Path(__file__).parents[2]
 PEER = REPO / ".venv-peers" / "bin" / "python"
@@ -96,7 +96,7 @@ def whole(batch: pa.RecordBatch) -> list[dict[str, float]]:
     for part in SubstringDedup().rounds():
         rows, spent = timed(lambda part=part, found=found: _emitted(part, batch, found))
         made, reducing = timed(lambda part=part, rows=rows: list(part.reduce(iter(rows.to_batches(1 << 16)))))
-        found = pa.Table.from_batches(made).sort_by("addr").combine_chunks()
+        found = pa.Table.from_batches(made, schema=getattr(part, "reduced", VERDICTS)).sort_by("addr").combine_chunks()
         told.append({"emit": spent, "reduce": reducing, "rows": rows.num_rows, "found": found.num_rows})
     return told
 

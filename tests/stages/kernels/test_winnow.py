@@ -30,6 +30,21 @@ def test_the_kernel_equals_its_twin(rows: list[list[int]], sizes: tuple[int, int
     assert found(rows, *sizes) == expected
 
 
+@given(ROWS, SIZES)
+def test_few_anchors_are_those_that_do_not_follow_on_two_equal_ones(
+    rows: list[list[int]], sizes: tuple[int, int]
+) -> None:
+    expected: list[tuple[int, int, int]] = []
+    for n, row in enumerate(rows):
+        own: list[tuple[int, int, int]] = []
+        for at, value in winnow_plain.anchors(row, *sizes):
+            if [v for _, _, v in own[-2:]] != [value, value]:
+                own.append((n, at, value))
+        expected += own
+    made = winnow.anchors(*arrays(rows), *sizes, few=True)
+    assert list(zip(*(a.tolist() for a in made), strict=True)) == expected
+
+
 @given(ROWS, SIZES, st.integers(0, 99))
 def test_flagged_windows_equal_the_twin(rows: list[list[int]], sizes: tuple[int, int], every: int) -> None:
     k, w = sizes
