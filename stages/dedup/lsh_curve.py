@@ -23,6 +23,12 @@ def probability(jaccard: float, bands: int, rows: int) -> float:
     return 1.0 - (1.0 - min(max(jaccard, 0.0), 1.0) ** rows) ** bands
 
 
+def jaccard_of(containment: float, ratio: float = 1.0) -> float:
+    """The Jaccard of two sets of which the larger has `ratio` (at least 1) times the elements of the smaller, and holds
+    `containment` of it: 1 / ratio for a part of a whole."""
+    return containment / (1.0 + ratio - containment)
+
+
 def threshold(bands: int, rows: int) -> Threshold:
     """The estimate and the exact 50 % point."""
     return Threshold((1 / bands) ** (1 / rows), (1 - 0.5 ** (1 / bands)) ** (1 / rows))

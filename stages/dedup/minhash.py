@@ -163,13 +163,20 @@ class MinhashDedup:
         }
 
     def about(self) -> dict[str, Any]:
-        """What a plan shows of it: the S-curve, the similarity at which half of the pairs are found, and how many of
-        those at the threshold are."""
-        at_threshold = lsh_curve.probability(self.threshold, self.bands, self.rows)
-        line = lsh_curve.line(self.bands, self.rows)
+        """What a plan shows of it: the S-curve, the Jaccard at which half of the pairs are found, and how many of those
+        at the threshold are (for containment: of sets of one size, the most that can be)."""
+        by_jaccard = self.similarity == "jaccard"
+        jaccard = self.threshold if by_jaccard else lsh_curve.jaccard_of(self.threshold)
+        at_threshold = lsh_curve.probability(jaccard, self.bands, self.rows)
+        told = f"{at_threshold:.1%} at the threshold {self.threshold:g}" if by_jaccard else self._parts_found()
         return {
-            "summary": f"{line}; {at_threshold:.1%} at the threshold {self.threshold:g}",
+            "summary": f"{lsh_curve.line(self.bands, self.rows)}; {told}",
+            "curve_of": "jaccard",
             "lsh_threshold": lsh_curve.threshold(self.bands, self.rows).half,
             "found_at_threshold": at_threshold,
             "curve": [list(point) for point in lsh_curve.curve(self.bands, self.rows)],
         }
+
+    def _parts_found(self) -> str:
+        found = (f"{lsh_curve.probability(1 / k, self.bands, self.rows):.2%} of one {k} times as long" for k in (2, 5))
+        return f"the curve is of Jaccard, containment is measured of what bands find: of parts, {', '.join(found)}"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gristmill.stages.dedup.lsh_curve import curve, line, probability, threshold
+from gristmill.stages.dedup.lsh_curve import curve, jaccard_of, line, probability, threshold
 
 SHAPES = st.tuples(st.integers(1, 256), st.integers(1, 64))
 
@@ -51,6 +51,19 @@ def test_known_points(jaccard: float, bands: int, rows: int, wanted: float) -> N
 def test_estimate() -> None:
     assert threshold(20, 5).estimate == pytest.approx(0.5493, abs=1e-4)
     assert threshold(14, 8).half == pytest.approx(0.6847, abs=1e-4)
+
+
+@given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 50))
+def test_containment_as_jaccard_is_that_of_sets(shared: int, smaller_alone: int, more: int) -> None:
+    smaller = set(range(shared + smaller_alone))
+    larger = set(range(shared)) | set(range(1000, 1000 + smaller_alone + more))
+    wanted = len(smaller & larger) / len(smaller | larger)
+    assert jaccard_of(shared / len(smaller), len(larger) / len(smaller)) == pytest.approx(wanted)
+
+
+def test_a_part_of_a_whole_has_the_jaccard_of_their_sizes() -> None:
+    assert (jaccard_of(1.0, 2), jaccard_of(1.0, 5), jaccard_of(1.0)) == (0.5, 0.2, 1.0)
+    assert jaccard_of(0.7) == pytest.approx(0.7 / 1.3)
 
 
 def test_line() -> None:
