@@ -55,6 +55,9 @@ BUILTIN: Mapping[str, str] = {
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
 }
 
+CORPUS_WIDE: Mapping[str, Any] = {"exchange": Exchange, "rounds": Rounds, "similar": Similar, "census": Census}
+"""Shapes of stages that look at whole datasets."""
+
 
 def load(name: str, params: Mapping[str, object], base_dir: Path) -> Stage:
     """The stage that a recipe's step names, with its parameters.
@@ -81,7 +84,7 @@ def names() -> list[str]:
 
 
 def list_stages() -> list[dict[str, Any]]:
-    """Each stage of `names()` as data: name, kind, doc, params, rules, reasons, version, module."""
+    """Each stage of `names()` as data: name, kind, shape, doc, params, rules, reasons, version, module."""
     return [describe(name) for name in names()]
 
 
@@ -98,6 +101,7 @@ def describe(name: str, base_dir: Path = Path()) -> dict[str, Any]:
     return {
         "name": name,
         "kind": kind_of(stage),
+        "shape": shape_of(stage),
         "doc": doc,
         "params": _limit_docs(made) if isinstance(made, DocFilter) else _param_docs(cast(type, made)),
         "rules": [] if needs else [_plain(vars(rule)) for rule in getattr(stage, "rules", tuple)()],
@@ -108,9 +112,16 @@ def describe(name: str, base_dir: Path = Path()) -> dict[str, Any]:
 
 
 def kind_of(stage: object) -> str:
-    """filter, mapper, exchange or plan; what has rules is a filter, however it is run."""
-    if isinstance(stage, Exchange | Rounds | Similar | Census):
-        return "exchange"
+    """filter, mapper, exchange (of any shape that looks at whole datasets) or plan."""
+    shape = shape_of(stage)
+    return "exchange" if shape in CORPUS_WIDE else shape
+
+
+def shape_of(stage: object) -> str:
+    """exchange, rounds, similar, census, filter, mapper or plan; what has rules is a filter, however it is run."""
+    corpus_wide = next((name for name, shape in CORPUS_WIDE.items() if isinstance(stage, shape)), None)
+    if corpus_wide is not None:
+        return corpus_wide
     if isinstance(stage, Filter):
         return "filter"
     return "mapper" if isinstance(stage, Mapper) else "plan"

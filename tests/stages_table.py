@@ -19,6 +19,10 @@ Made from the code by `python -m tests.stages_table`; `gristmill stage list STAG
 Reasons are a closed vocabulary: the ledger entry of a dropped record bears one of these words, the measured value
 and the limit. What each measure is, and where a rule departs from its source and why, stands in the
 docstring of the stage's module.
+
+A filter or a mapper sees one record at a time. The other shapes look at whole datasets: an exchange brings equal keys
+together once, rounds do so several times, one after the other; similar is the search for candidates of which each is
+verified; a census counts shard by shard and decides in one process.
 """
 
 
@@ -46,7 +50,7 @@ def section(stage: Mapping[str, Any]) -> str:
     ]
     reasons = [(r["reason"], r["verdict"], r["doc"]) for r in stage["reasons"]]
     parts = [
-        f"## {stage['name']}\n\n{stage['doc']}\n\n{stage['kind'].capitalize()}, version {stage['version']}, "
+        f"## {stage['name']}\n\n{stage['doc']}\n\n{stage['shape'].capitalize()}, version {stage['version']}, "
         f"in `{stage['module']}`.\n",
         table(("parameter", "type", "default", "meaning"), params),
         table(("reason", "dropped when", "source"), map(rule_row, stage["rules"])),

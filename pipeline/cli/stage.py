@@ -77,7 +77,7 @@ def _print_stage(stage: Mapping[str, Any]) -> None:
     print_line(f"{stage['name']}: {stage['doc']}")
     if stage["about"]:
         print_line(stage["about"])
-    print_line(f"{stage['kind']}, version {stage['version']}, in {stage['module']}")
+    print_line(f"{stage['shape']}, version {stage['version']}, in {stage['module']}")
     sections = {
         ("parameter", "type", "default", "meaning"): [
             (p["name"], p["type"], p["default"], p["doc"]) for p in stage["params"]

@@ -177,7 +177,7 @@ def test_stages_are_listed_for_scripts_and_people() -> None:
     assert {"extract_html", "language", "gopher_quality", "exact_dedup"} <= set(names)
     assert names == sorted(names)
     for stage in listed:
-        assert {"name", "kind", "doc", "params", "rules", "reasons", "version", "module"} <= set(stage)
+        assert {"name", "kind", "shape", "doc", "params", "rules", "reasons", "version", "module"} <= set(stage)
         assert stage["doc"]
         assert stage["about"]
     lines = gristmill("stage", "list").stdout.splitlines()

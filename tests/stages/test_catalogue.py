@@ -65,11 +65,18 @@ def test_every_built_in_stage_loads_and_says_what_it_is(name: str) -> None:
     told = catalogue.describe(name)
     assert told["doc"].endswith(".")
     assert told["kind"] in ("filter", "mapper", "exchange")
+    assert told["shape"] == told["kind"] or (told["kind"] == "exchange" and told["shape"] in catalogue.CORPUS_WIDE)
     assert all(param["doc"] for param in told["params"])
     assert told["rules"] or told["reasons"] or name in SAMPLE_PARAMS
     assert all(rule["source"] for rule in told["rules"])
     reasons = [r["reason"] for r in [*told["rules"], *told["reasons"]]]
     assert all(reason == reason.lower().strip() for reason in reasons)
+
+
+def test_shapes_of_stages_that_look_at_whole_datasets() -> None:
+    names = ("exact_dedup", "line_dedup", "substring_dedup", "minhash_dedup", "repo_dedup", "decontaminate", "c4")
+    shapes = [catalogue.shape_of(sample_stage(name)) for name in names]
+    assert shapes == ["exchange", "exchange", "rounds", "similar", "census", "mapper", "filter"]
 
 
 def test_the_samples_are_all_of_them() -> None:
