@@ -2,9 +2,9 @@
 
 A folder (`OUT/indexes/<name>/`, or where a recipe says) with `index.json`, canonical JSON sealed by `digest` and
 written last: `format` "gristmill-index", `config` (what its keys and sets depend on; a query must agree), `dataset` and
-`recipe` that it was saved by, `sample`, `documents`, and `shards`: each with `rows` (of its addresses) and `files`
-(path, role, rows, bytes, digest) of the roles `keys`, `copies` and `sets`. Removals name documents by id, never by
-position.
+`recipe` that it was saved by, `sample`, `key` (of the hashes in its sets), `documents`, and `shards`: each with `rows`
+(of its addresses) and `files` (path, role, rows, bytes, digest) of the roles `keys`, `copies` and `sets`. Removals name
+documents by id, never by position.
 """
 
 import json

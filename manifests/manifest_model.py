@@ -166,6 +166,7 @@ class IndexModel(_Strict):
     dataset: str
     recipe: RecipeRef
     sample: float | None
+    key: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
     documents: Count
     shards: list[IndexShardModel]
     volatile: dict[str, Any]

@@ -25,6 +25,7 @@ KINDS: Mapping[str, str] = {
     "reduce": "gristmill.pipeline.tasks.exchange_reduce",
     "census": "gristmill.pipeline.tasks.census",
     "decide": "gristmill.pipeline.tasks.decide",
+    "similar_key": "gristmill.pipeline.tasks.similar_key",
     "similar_pairs": "gristmill.pipeline.tasks.similar_pairs",
     "similar_merge": "gristmill.pipeline.tasks.similar_merge",
     "similar_sets": "gristmill.pipeline.tasks.similar_sets",

@@ -36,14 +36,14 @@ def index_folder(root: Path, base_dir: Path, name: str) -> Path:
     return root / INDEXES / name
 
 
-def query_index(ctx: Context, stage: Any) -> list[IndexShard]:
-    """The parts of the index that a stage queries; none where it queries none.
+def query_index(ctx: Context, stage: Any) -> tuple[list[IndexShard], str]:
+    """The parts of the index that a stage queries, and the key of its sets; none where it queries none.
 
     Raises InputError when there is no such index, UsageError when its configuration is another one.
     """
     name = (stage.index or {}).get("query")
     if name is None:
-        return []
+        return [], ""
     folder = index_folder(ctx.store.root, Path(ctx.base_dir), name)
     try:
         index = checked_index(folder, stage, ctx.sample)
@@ -51,7 +51,7 @@ def query_index(ctx: Context, stage: Any) -> list[IndexShard]:
         if isinstance(ctx.engine, FindingEngine):
             raise UnfinishedError(1, 1, f"index {name} 1/1") from None
         raise
-    return [_shard(folder, shard) for shard in index["shards"]]
+    return [_shard(folder, shard) for shard in index["shards"]], index["key"]
 
 
 def checked_index(folder: Path, stage: Any, sample: float | None) -> Mapping[str, Any]:
@@ -157,6 +157,7 @@ def save_index(search: Search, found: Found) -> None:
         "dataset": search.label.rpartition(".")[0],
         "recipe": {"name": ctx.recipe.name, "digest": ctx.recipe.digest},
         "sample": ctx.sample,
+        "key": search.key,
         "documents": sum(f["rows"] for s in shards for f in s["files"] if f["role"] == "copies"),
         "shards": shards,
         VOLATILE: {},
@@ -166,9 +167,15 @@ def save_index(search: Search, found: Found) -> None:
 
 def _save_task(search: Search, shard: int, drops: ShardDrops) -> Task:
     entry = search.shards[shard].entry
-    what = {"index": search.stage.decides("index"), "input": entry.digest, "drops": drops.digest}
+    what = {
+        "index": search.stage.decides("index"),
+        "key": search.key,
+        "input": entry.digest,
+        "drops": drops.digest,
+    }
     payload = {
         **search.worker(),
+        "key": search.key,
         "shard": str(search.shards[shard].path),
         "drops": drops.ranges,
         "base": drops.base,

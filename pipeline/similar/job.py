@@ -30,11 +30,19 @@ MAX_ROUNDS = 6
 def run_similar(ctx: Context, dataset: str, step: LoadedStep, shards: Sequence[ShardRef]) -> Found:
     """The verdicts of each shard."""
     label = f"{dataset}.{step.label}"
-    search = Search(ctx, label, step, shards, query_index(ctx, step.stage))
+    indexed, key = query_index(ctx, step.stage)
+    search = Search(ctx, label, step, shards, indexed, key or _drawn_key(ctx, label, step, shards))
     settled = _rounds(search, _copies(search), *_keys(search))
     found = Found(drops_by_shard(ctx, [settled], len(shards)), search.facts)
     save_index(search, found)
     return found
+
+
+def _drawn_key(ctx: Context, label: str, step: LoadedStep, shards: Sequence[ShardRef]) -> str:
+    """The key of the shingle sets: drawn once an output, from the corpus as it is then (see the task)."""
+    what = {"search": label, "sets": step.stage.decides("sets")}
+    digests = [shard.entry.digest for shard in shards]
+    return ctx.map([make_task("similar_key", what, {"digests": digests}, f"{label} key")])[0].facts["key"]
 
 
 def _copies(search: Search) -> list[Receipt]:

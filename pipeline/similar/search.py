@@ -21,13 +21,14 @@ class IndexShard:
 
 @dataclass
 class Search:
-    """One search: what it works on, and what it has found so far."""
+    """One search: what it works on, and what it has found so far. `key`, 16 hex digits, is that of its shingle sets."""
 
     ctx: Context
     label: str
     step: LoadedStep
     shards: Sequence[ShardRef]
     indexed: Sequence[IndexShard] = ()
+    key: str = ""
     edges: list[Receipt] = field(default_factory=list[Receipt])
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
 

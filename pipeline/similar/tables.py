@@ -56,7 +56,8 @@ def edges_schema(order_bytes: int) -> pa.Schema:
 def pair_parts(documents: int, stored_bytes: int) -> int:
     """Parts that the candidate pairs of so many documents are cut into: a power of two, so that it seldom changes.
 
-    A part's sets are held at a time; they take up to four times the bytes that their documents have in shards.
+    One task compares a part. Its sets, up to four times the bytes that their documents have in shards, are not held
+    (`similar.set_files`): they are bounded by bytes for the sake of even work.
     """
     wanted = max(-(-documents // DOCS_A_PART), -(-stored_bytes // STORED_BYTES_A_PART))
     return min(MAX_PARTITIONS, 1 << max(0, wanted - 1).bit_length())

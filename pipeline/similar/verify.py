@@ -30,8 +30,8 @@ def verify_pairs(search: Search, candidates: Candidates, pairs: Sequence[Receipt
     fresh = _merge(search, candidates, pairs, number)
     if not fresh:
         return []
-    sets = search.ctx.map(_set_tasks(search, candidates, fresh, number))
-    shard_of = [r.facts["shard"] for r in sets]
+    tasks, shard_of = _set_tasks(search, candidates, fresh, number)
+    sets = search.ctx.map(tasks)
     receipts = search.ctx.map(_verify_tasks(search, fresh, (sets, shard_of), number))
     candidates.compared += sum(r.facts["compared"] for r in receipts)
     candidates.similar += sum(r.facts["similar"] for r in receipts)
@@ -60,8 +60,10 @@ def _merge(search: Search, candidates: Candidates, pairs: Sequence[Receipt], num
     return found
 
 
-def _set_tasks(search: Search, candidates: Candidates, fresh: dict[int, Receipt], number: int) -> list[Task]:
-    """One task for each shard that a pair wants something of."""
+def _set_tasks(
+    search: Search, candidates: Candidates, fresh: dict[int, Receipt], number: int
+) -> tuple[list[Task], list[int]]:
+    """One task for each shard that a pair wants something of, and these shards."""
     shards = len(search.rows)
     bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
     demands: list[list[list[list[Any]]]] = [[[] for _ in range(candidates.parts)] for _ in range(shards)]
@@ -70,9 +72,8 @@ def _set_tasks(search: Search, candidates: Candidates, fresh: dict[int, Receipt]
         for shard, (first, stop) in enumerate(ranges_by_base(path, "addr", bases)):
             if stop > first:
                 demands[shard][part].append([path, first, stop])
-    return [
-        _set_task(search, shard, demands[shard], number) for shard in range(shards) if any(map(len, demands[shard]))
-    ]
+    wanted = [shard for shard in range(shards) if any(map(len, demands[shard]))]
+    return [_set_task(search, shard, demands[shard], number) for shard in wanted], wanted
 
 
 def _set_task(search: Search, shard: int, demands: list[list[list[Any]]], number: int) -> Task:
@@ -85,12 +86,13 @@ def _set_task(search: Search, shard: int, demands: list[list[list[Any]]], number
         path, entry = indexed.paths["sets"], indexed.files["sets"]
     what = {
         "sets": search.stage.decides("sets"),
+        "key": search.key,
         "input": entry.digest,
         "indexed": not ours,
         "demands": [_digest(ranges, base) for ranges in demands],
-        "shard": shard,
     }
-    payload = {**search.worker(), "shard": path, "number": shard, "indexed": not ours, "base": base, "demands": demands}
+    told = {"key": search.key, "shard": path, "indexed": not ours, "base": base, "demands": demands}
+    payload = {**search.worker(), **told}
     label = f"{search.label} sets {shard + 1}/{len(search.rows)}, round {number}"
     return make_task("similar_sets", what, payload, label, entry.bytes)
 

@@ -1,8 +1,8 @@
 """Task `similar_index`: what a search kept of one shard -> the part of an index.
 
-Payload: `stage`, `params`, `base_dir`, `shard` (path), `drops`, `base` (its verdicts). Leaves, in the order of the
-rows: `keys` (band rows; order: content hash), `copies` (key: content hash, order: id) and `sets` (rows of SETS); `addr`
-is the row of the shard. Nothing where no document was kept.
+Payload: `stage`, `params`, `base_dir`, `key` (of the sets), `shard` (path), `drops`, `base` (its verdicts). Leaves, in
+the order of the rows: `keys` (band rows; order: content hash), `copies` (key: content hash, order: id) and `sets` (rows
+of SETS); `addr` is the row of the shard. Nothing where no document was kept.
 """
 
 from pathlib import Path
@@ -40,7 +40,7 @@ def _gone(payload: Any) -> npt.NDArray[np.uint64]:
     return table.filter(pc.equal(table.column("kind"), DROP)).column("addr").to_numpy()
 
 
-def _parts(stage: Any, batch: pa.RecordBatch, rows: npt.NDArray[np.uint64]) -> dict[str, pa.RecordBatch]:
+def _parts(stage: Any, batch: pa.RecordBatch, rows: npt.NDArray[np.uint64], key: str) -> dict[str, pa.RecordBatch]:
     made = stage.keys().sketches(batch)
     some = made.shingles > 0
     hashes = bytes_of(batch.column("content_hash"))
@@ -48,7 +48,7 @@ def _parts(stage: Any, batch: pa.RecordBatch, rows: npt.NDArray[np.uint64]) -> d
     return {
         "keys": band_rows(made.band_keys[some], hashes[some], rows[some]),
         "copies": pa.RecordBatch.from_arrays(equal, schema=_SCHEMAS["copies"]),
-        "sets": sets_of(stage, batch, rows).filter(pa.array(some)),
+        "sets": sets_of(stage, batch, rows, key).filter(pa.array(some)),
     }
 
 
@@ -64,7 +64,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         stays = ~np.isin(rows, gone)
         first += batch.num_rows
         if stays.any():
-            for name, rows_made in _parts(stage, batch.filter(pa.array(stays)), rows[stays]).items():
+            for name, rows_made in _parts(stage, batch.filter(pa.array(stays)), rows[stays], payload["key"]).items():
                 made[name].append(rows_made)
     writer = store.begin(task.key, task.what)
     try:

@@ -1,18 +1,20 @@
 """Task `similar_sets`: the shingle sets of those documents of one shard that stand in a candidate pair.
 
-Payload: `stage`, `params`, `base_dir`; `shard` (path of documents, or of an index's sets where `indexed`), `base` (the
-address of its row 0); `demands` (for each pair part a list of `[path, first, stop]`). Leaves `sets`: a spill file with
-a part for each pair part, rows of SETS with `addr` as row of the shard.
+Payload: `stage`, `params`, `base_dir`; `key` (of the hashes, see `similar_key`); `shard` (path of documents, or of an
+index's sets where `indexed`), `base` (the address of its row 0); `demands` (for each pair part a list of `[path, first,
+stop]`). Leaves `sets`: spill files, each with a part for each pair part, rows of SETS with `addr` as row of the shard.
+
+Memory: HELD_BYTES of sets, and a row group of the shard with its sets, whatever the shard holds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.manifests.schema import id_bytes
 from gristmill.manifests.shard import read_shard
 from gristmill.pipeline.similar.tables import SETS, among, mapped_batches, rows_of
@@ -23,10 +25,13 @@ from gristmill.stages.dedup.minhash_rows import dup_counts
 
 COLUMNS = ("id", "text", "domain", "dup_count")
 
+HELD_BYTES = 1 << 26
+"""Of sets, as their hashes are handed on in files of all parts: more is held for one row group alone."""
 
-def sets_of(stage: Any, batch: pa.RecordBatch, rows: np.ndarray) -> pa.RecordBatch:
-    """Rows of SETS of documents that stand at `rows` of their shard."""
-    made = stage.sets(batch)
+
+def sets_of(stage: Any, batch: pa.RecordBatch, rows: np.ndarray, key: str) -> pa.RecordBatch:
+    """Rows of SETS of documents that stand at `rows` of their shard, hashed under a key (hex digits)."""
+    made = stage.sets(batch, int(key, 16))
     offsets = pa.array(made.offsets, pa.int64())
     lists = pa.LargeListArray.from_arrays(offsets, pa.array(made.hashes))
     columns = [pa.array(rows, pa.uint64()), id_bytes(batch.column("id")), pa.array(dup_counts(batch)), lists]
@@ -49,13 +54,40 @@ def _documents(payload: Any, stage: Any, rows: np.ndarray) -> Iterator[pa.Record
         low, high = np.searchsorted(rows, [first, first + batch.num_rows])
         mine = rows[low:high]
         if len(mine):
-            yield sets_of(stage, batch.take(pa.array(mine - np.uint64(first))), mine)
+            asked = batch if len(mine) == batch.num_rows else batch.take(pa.array(mine - np.uint64(first)))
+            yield sets_of(stage, asked, mine, payload["key"])
         first += batch.num_rows
 
 
 def _indexed(path: str, rows: np.ndarray) -> Iterator[pa.RecordBatch]:
     for batch in mapped_batches(path):
-        yield batch.filter(pa.array(among(batch.column("addr").to_numpy(), rows)))
+        yield _picked(batch, rows)
+
+
+def _picked(sets: pa.RecordBatch, rows: np.ndarray) -> pa.RecordBatch:
+    wanted = among(sets.column("addr").to_numpy(), rows)
+    return sets if wanted.all() else sets.filter(pa.array(wanted))
+
+
+def _write(writer: ObjectWriter, made: Iterable[pa.RecordBatch], wanted: Sequence[np.ndarray]) -> None:
+    """Files of all parts, one whenever HELD_BYTES of sets were made."""
+    held, held_bytes = list[pa.RecordBatch](), 0
+    for sets in made:
+        held.append(sets)
+        held_bytes += sets.nbytes
+        del sets
+        if held_bytes >= HELD_BYTES:
+            _write_file(writer, held, wanted)
+            held, held_bytes = [], 0
+    if held:
+        _write_file(writer, held, wanted)
+
+
+def _write_file(writer: ObjectWriter, held: Sequence[pa.RecordBatch], wanted: Sequence[np.ndarray]) -> None:
+    spill = SpillWriter(writer, SETS)
+    for part in wanted:
+        spill.part(_picked(sets, part) for sets in held if len(part))
+    spill.close("sets")
 
 
 def run(task: Task, store: ObjectStore) -> Receipt:
@@ -64,18 +96,14 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     wanted = _wanted(payload["demands"], payload["base"])
     rows = np.unique(np.concatenate(wanted))
     if payload["indexed"]:
-        made = list(_indexed(payload["shard"], rows))
+        made = _indexed(payload["shard"], rows)
     else:
         stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
-        made = list(_documents(payload, stage, rows))
+        made = _documents(payload, stage, rows)
     writer = store.begin(task.key, task.what)
     try:
-        spill = SpillWriter(writer, SETS)
-        for part in wanted:
-            picked = [b.filter(pa.array(among(b.column("addr").to_numpy(), part))) for b in made] if len(part) else []
-            spill.part([b for b in picked if b.num_rows])
-        spill.close("sets")
-        return writer.commit({"documents": len(rows), "shard": payload["number"]})
+        _write(writer, made, wanted)
+        return writer.commit({"documents": len(rows)})
     except BaseException:
         writer.abandon()
         raise

@@ -27,8 +27,8 @@ from gristmill.stages.params import param, tokenizer_param
 from gristmill.stages.protocol import Reason
 
 INDEX_USES = ("save", "query")
-_SETS = ("shingle", "unit", "normalise", "seed")
-_KEYS = (*_SETS, "bands", "rows")
+_SETS = ("shingle", "unit", "normalise")
+_KEYS = (*_SETS, "seed", "bands", "rows")
 PARTS: Mapping[str, tuple[str, ...]] = {
     "copies": ("keep",),
     "keys": (*_KEYS, "keep"),
@@ -138,12 +138,13 @@ class MinhashDedup:
         """See `stages.protocol.Similar`."""
         return BandRows(self.spec, self.keep, self.max_bucket, self.pivots, self.tokenizer)
 
-    def sets(self, batch: pa.RecordBatch) -> ShingleSets:
-        """What the similarity of the batch's documents is measured on."""
+    def sets(self, batch: pa.RecordBatch, key: int | None = None) -> ShingleSets:
+        """What the similarity of the batch's documents is measured on; hashed under `key` (default: the seed)."""
+        key = self.seed if key is None else key
         if self.tokenizes:
             ids = token_ids(batch.column("text"), self.tokenizer)
-            return shingle_sets_of_ids(ids.ids, ids.offsets, self.shingle, self.seed)
-        return shingle_sets(batch.column("text"), batch.column("domain"), self.spec.shingles, self.seed)
+            return shingle_sets_of_ids(ids.ids, ids.offsets, self.shingle, key)
+        return shingle_sets(batch.column("text"), batch.column("domain"), self.spec.shingles, key)
 
     def similarities(self, shared: Any, sizes_a: Any, sizes_b: Any) -> Any:
         """float64 (n) of pairs: shingles that both have, and those of each."""

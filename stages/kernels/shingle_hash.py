@@ -2,8 +2,9 @@
 
 `mix64` is the finaliser of splitmix64 (Steele, Lea, Flood 2014; Stafford's variant 13). Keys come from a seed by
 splitmix64. A unit of bytes (a word, a chunk) is hashed eight bytes at a time, little-endian, the last ones filled up
-with zeros; a unit that is a number (a character, a token) by `mix64` alone. Units of up to eight bytes never share a
-hash. This is a keyed hash, not a cryptographic one: who knows the seed can make two long words with one hash.
+with zeros: each is multiplied with a factor that nobody knows without the key, and the two halves of the product are
+folded, so that no two words have one hash whatever the key. A unit that is a number (a character, a token) is hashed by
+`mix64` alone. This is a keyed hash, not a cryptographic one: who knows the key can make two words with one hash.
 """
 
 from typing import Any
@@ -37,19 +38,37 @@ def mix64(value: Any) -> Any:
     return value ^ (value >> np.uint64(31))
 
 
+@_intrinsic
+def folded_product(_typing: Any, _a: Any, _b: Any) -> Any:
+    """Of two uint64: the high half of their product in 128 bits, exclusive or the low half."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+        return builder.xor(high, builder.trunc(product, ir.IntType(64)))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
 @inner
-def add_block(value: Any, block: Any) -> Any:
+def factor_of(key: Any) -> Any:
+    """What the blocks of a unit are multiplied with; odd."""
+    return mix64(key) | np.uint64(1)
+
+
+@inner
+def add_block(value: Any, block: Any, factor: Any) -> Any:
     """The hash of a unit so far with the next eight bytes."""
-    value = (value ^ block) * np.uint64(GOLDEN)
-    return value ^ (value >> np.uint64(32))
+    return folded_product(value ^ block, factor)
 
 
 @inner
 def hash_bytes(data: Any, start: int, stop: int, key: Any) -> Any:
     """Hash of the bytes `data[start:stop]`, as they are."""
-    value = key
+    value, factor = key, factor_of(key)
     for at in range(start, stop, WORD_BYTES):
-        value = add_block(value, word_at(data, at, stop - at))
+        value = add_block(value, word_at(data, at, stop - at), factor)
     return mix64(value ^ np.uint64(stop - start))
 
 

@@ -69,10 +69,10 @@ def _chunks(text: str) -> list[str]:
 
 def hash_word(word: bytes, key: int) -> int:
     """Hash of a unit of bytes."""
-    value = key
+    value, factor = key, mix64(key) | 1
     for at in range(0, len(word), 8):
-        value = (value ^ int.from_bytes(word[at : at + 8], "little")) * _GOLDEN & _MASK
-        value ^= value >> 32
+        product = (value ^ int.from_bytes(word[at : at + 8], "little")) * factor
+        value = (product >> 64) ^ (product & _MASK)
     return mix64(value ^ len(word))
 
 

@@ -35,7 +35,7 @@ from gristmill.stages.kernels.shingle_folding import (
     is_left_out,
     stands_for_itself,
 )
-from gristmill.stages.kernels.shingle_hash import add_block, hash_bytes, low_zeros, mix64
+from gristmill.stages.kernels.shingle_hash import add_block, factor_of, hash_bytes, low_zeros, mix64
 from gristmill.stages.kernels.shingle_masks import LANES, plain_words
 from gristmill.stages.kernels.words import NOTHING, SYMBOL, decode, next_token
 
@@ -98,13 +98,13 @@ def _lowered(word: Any) -> Any:
 
 
 @inner
-def _add_packed(value: Any, part: Any, size: Any, packed: Any, count: Any) -> Any:
+def _add_packed(value: Any, part: Any, size: Any, packed: Any, count: Any, factor: Any) -> Any:
     """The open word (its hash, the bytes that make no block yet, its size) with the `count` bytes of one code point."""
     filled = size & np.uint64(7)
     part |= packed << (filled << np.uint64(3))
     if filled + count >= np.uint64(8):
         # Never with filled == 0: a code point has at most four bytes.
-        value = add_block(value, part)
+        value = add_block(value, part, factor)
         part = packed >> (np.uint64(64) - (filled << np.uint64(3)))
     return value, part, size + count
 
@@ -140,31 +140,31 @@ def _decode_sure(data: Bytes, at: int) -> tuple[int, int]:
 @inner
 def _hash_word(data: Bytes, at: int, stop: int, fold: Any, cursor: Any, key: Any) -> Any:
     """Hash of the folded form of the word `data[at:stop]`."""
-    value, part, size = key, np.uint64(0), np.uint64(0)
+    value, part, size, factor = key, np.uint64(0), np.uint64(0), factor_of(key)
     while at < stop:
         start = at
         point, at = _decode_sure(data, at)
         if cursor[WAITING] == 0 and stands_for_itself(point, fold):
             packed = word_at(data, start, at - start)
-            value, part, size = _add_packed(value, part, size, packed, np.uint64(at - start))
+            value, part, size = _add_packed(value, part, size, packed, np.uint64(at - start), factor)
             continue
         for i in range(fold_char(point, fold, cursor)):
             packed, count = _packed(cursor[POINTS + i])
-            value, part, size = _add_packed(value, part, size, packed, count)
+            value, part, size = _add_packed(value, part, size, packed, count, factor)
     for i in range(end_marks(cursor)):
         packed, count = _packed(cursor[POINTS + i])
-        value, part, size = _add_packed(value, part, size, packed, count)
+        value, part, size = _add_packed(value, part, size, packed, count, factor)
     if size & np.uint64(7):
-        value = add_block(value, part)
+        value = add_block(value, part, factor)
     return mix64(value ^ size)
 
 
 @inner
 def _hash_plain(data: Bytes, at: int, stop: int, key: Any) -> Any:
     """Hash of the word `data[at:stop]` of ASCII."""
-    value = key
+    value, factor = key, factor_of(key)
     for i in range(at, stop, WORD_BYTES):
-        value = add_block(value, _lowered(word_at(data, i, stop - i)))
+        value = add_block(value, _lowered(word_at(data, i, stop - i)), factor)
     return mix64(value ^ np.uint64(stop - at))
 
 

@@ -1,6 +1,7 @@
 """Faults that attacks on minhash_dedup found, each with what brought it out."""
 
 import json
+import random
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,8 +18,9 @@ from gristmill.manifests.manifest import read_manifest
 from gristmill.pipeline.exchange_rows import MAX_PARTITIONS
 from gristmill.pipeline.run import RunOptions
 from gristmill.pipeline.similar.tables import pair_parts
+from gristmill.stages.kernels import shingle_plain
 from tests.laws.running import fingerprint, run_inline, write_recipe
-from tests.pipeline.similar_docs import Doc, corpus, kept_texts, prose, recipe_of, write_docs
+from tests.pipeline.similar_docs import Doc, corpus, deduplicated, kept_texts, prose, recipe_of, write_docs
 
 DOCS = corpus()
 
@@ -185,3 +187,37 @@ def test_long_documents_are_compared_in_more_parts() -> None:
     assert pair_parts(16_000, 50 << 20) == 1
     assert pair_parts(16_000, 16 << 30) == 256
     assert pair_parts(1 << 40, 1 << 50) == pair_parts(1 << 30, 0) == MAX_PARTITIONS
+
+
+def forged(word: bytes, unit_key: int, rng: random.Random) -> bytes:
+    """Another word of 16 characters with the hash of `word` under a key that is known: the second block makes up for
+    what another first block changes."""
+    factor = shingle_plain.mix64(unit_key) | 1
+
+    def after(block: bytes) -> int:
+        product = (unit_key ^ int.from_bytes(block, "little")) * factor
+        return (product >> 64) ^ (product & (1 << 64) - 1)
+
+    while True:
+        first = bytes(rng.choice(b"abcdefghijklmnopqrstuvwxyz0123456789") for _ in range(8))
+        second = int.from_bytes(word[8:], "little") ^ after(word[:8]) ^ after(first)
+        made = first + second.to_bytes(8, "little")
+        if first != word[:8] and all(0x21 <= byte < 0x7F for byte in made):
+            return made
+
+
+def test_words_forged_under_a_known_seed_make_no_duplicates(tmp_path: Path) -> None:
+    """Gibberish with the word hashes of a text met it in all bands, was measured at 1.0, and the text was dropped."""
+    rng = random.Random(4)
+    unit_key = shingle_plain.stream(1, 1)[0]
+    victim = [f"victim_{i:09d}" for i in range(30)]
+    copies = [[forged(word.encode(), unit_key, rng).decode() for word in victim] for _ in range(4)]
+    for mine, theirs in zip(victim, copies[0], strict=True):
+        hashes = {shingle_plain.hash_word(word.encode(), unit_key) for word in (mine, theirs)}
+        assert mine != theirs and len(hashes) == 1
+    docs = [("victim", " ".join(victim)), *((f"forged{i}", " ".join(words)) for i, words in enumerate(copies))]
+    out = deduplicated(tmp_path, docs, {"normalise": "exact"})
+    facts = read_manifest(out / "docs")["facts"]["minhash_dedup"]
+    assert facts["compared"] == 10, "all of them are candidates: the bands are made under the seed"
+    assert facts["similar"] == 0
+    assert len(kept_texts(out)) == 5
