@@ -3,6 +3,9 @@
 Payload: `stage`, `params`, `base_dir`; `merged` (paths of pairs), `sets` (`[path, part, base]` of all shards).
 Leaves `edges`: the pairs whose measured similarity is at least the threshold, rows of EDGES sorted by rank of the
 lower, then of the higher one. Facts: `compared`, `similar`.
+
+Memory: the part's pairs, 60 bytes a document, and the sets of a block of pairs: `set_files.BLOCK_BYTES`, or twice the
+largest set where that is more; whatever the part's sets come to.
 """
 
 from pathlib import Path
@@ -12,18 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
-from gristmill.manifests.errors import VerifyError
 from gristmill.pipeline.exchange_rows import sort_rows
-from gristmill.pipeline.similar.tables import SETS, concat_batches, edges_schema, mapped_batches
+from gristmill.pipeline.similar.set_files import SetFiles, located, shared_by_pair
+from gristmill.pipeline.similar.tables import edges_schema, mapped_batches
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task
-from gristmill.pipeline.tasks.exchange_reduce import placed_run
 from gristmill.stages import catalogue
-
-
-def _sets(payload: Any) -> pa.Table:
-    batches = [b for path, part, base in payload["sets"] for b in placed_run(path, part, base)]
-    return concat_batches(batches, SETS)
+from gristmill.stages.dedup.ranks import column_of
 
 
 def run(task: Task, store: ObjectStore) -> Receipt:
@@ -31,7 +29,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     payload = task.payload
     stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
     pairs = pa.Table.from_batches([b for path in payload["merged"] for b in mapped_batches(path)]).combine_chunks()
-    edges = verified(stage, pairs, _sets(payload))
+    edges = verified(stage, pairs, located(payload["sets"]))
     writer = store.begin(task.key, task.what)
     try:
         _write(writer, edges)
@@ -41,43 +39,32 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         raise
 
 
-def verified(stage: Any, pairs: pa.Table, sets: pa.Table) -> pa.Table:
+def verified(stage: Any, pairs: pa.Table, sets: SetFiles) -> pa.Table:
     """The similar ones among the pairs, rows of EDGES in order of rank."""
-    from gristmill.stages.kernels.set_pairs import count_shared
+    low, high = (sets.places(pairs.column(name).to_numpy()) for name in ("addr", "higher_addr"))
+    sizes, of_higher = sets.sizes[low], sets.sizes[high]
+    # No more can be shared than the smaller one has: where that is not enough, nothing is read.
+    able = np.flatnonzero(stage.similarities(np.minimum(sizes, of_higher), sizes, of_higher) >= stage.threshold)
+    value = stage.similarities(shared_by_pair(sets, low[able], high[able]), sizes[able], of_higher[able])
+    similar = value >= stage.threshold
+    return _edges(pairs.take(pa.array(able[similar])), sets, value[similar], (low[able[similar]], high[able[similar]]))
 
-    addr = sets.column("addr").to_numpy()
-    if (addr[1:] < addr[:-1]).any():
-        sets = sets.sort_by("addr").combine_chunks()
-        addr = sets.column("addr").to_numpy()
-    low, high = (_places(pairs.column(name).to_numpy(), addr) for name in ("addr", "higher_addr"))
-    lists = sets.column("hashes").combine_chunks() if sets.num_rows else pa.array([], SETS.field("hashes").type)
-    offsets = lists.offsets.to_numpy()
-    sizes = np.diff(offsets)
-    values = lists.values.to_numpy()
-    value = stage.similarities(count_shared(values, offsets, low, high), sizes[low], sizes[high])
-    similar = np.flatnonzero(value >= stage.threshold)
-    rows, low, high = pairs.take(pa.array(similar)), low[similar], high[similar]
-    counts, ids = sets.column("count").to_numpy(), sets.column("id")
+
+def _edges(rows: pa.Table, sets: SetFiles, value: np.ndarray, places: tuple[np.ndarray, np.ndarray]) -> pa.Table:
+    low, high = places
     columns = {
         "key": rows.column("lower"),
         "order": rows.column("higher"),
         "addr": rows.column("addr"),
         "higher_addr": rows.column("higher_addr"),
-        "keeper": ids.take(pa.array(high)),
-        "value": pa.array(value[similar]),
+        "keeper": column_of(sets.ids[high]),
+        "value": pa.array(value),
         "bands": rows.column("bands"),
-        "count": pa.array(counts[low]),
-        "higher_count": pa.array(counts[high]),
+        "count": pa.array(sets.counts[low]),
+        "higher_count": pa.array(sets.counts[high]),
     }
     schema = edges_schema(rows.schema.field("lower").type.byte_width)
     return sort_rows(pa.table([columns[f.name] for f in schema], schema=schema).combine_chunks())
-
-
-def _places(wanted: np.ndarray, addr: np.ndarray) -> np.ndarray:
-    at = np.searchsorted(addr, wanted)
-    if len(wanted) and (at.max() >= len(addr) or (addr[at] != wanted).any()):
-        raise VerifyError("a document of a pair has no set", "similar_verify", None, "run again")
-    return at
 
 
 def _write(writer: ObjectWriter, edges: pa.Table) -> None:
