@@ -32,7 +32,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 _MEDIUM = MEDIUM_CHAR.encode()
-_BLANK = r"^\s*$"
+_BLANK = r"^[\s\p{Z}\x{0B}\x{1C}-\x{1F}\x{85}]*$"
+"""White space of Unicode alone, as `str.isspace` has it."""
 
 
 def read_verdicts(ranges: Sequence[Sequence[Any]], base: int) -> pa.Table:

@@ -177,3 +177,17 @@ def test_a_tokenizer_beside_the_recipe_is_that_file(
     (tmp_path / "own.json").write_text("another file")
     monkeypatch.chdir(tmp_path)
     run_with_tokenizer(own, step)
+
+
+def test_a_document_of_which_blanks_of_any_kind_are_left_is_emptied(tmp_path: Path) -> None:
+    """No-break, ideographic and other spaces beyond ASCII counted as text: such documents stayed."""
+    blanks = ["", "\u3000\u3000", "\u00a0", "\u2028", "\u0085", "\x1f\x0b"]
+    rows = [{"key": str(n), "text": f"All rights reserved by us.\n{blank}"} for n, blank in enumerate(blanks)]
+    rows.append({"key": "zero", "text": "All rights reserved by us.\n\u200b"})
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = {"jsonl": "a.jsonl", "key": "key"}
+    steps = [{"line_dedup": {"keep_one": False}}]
+    recipe = {"name": "r", "datasets": {"a": {"read": read, "domain": "web", "steps": steps}}}
+    [manifest] = run_inline(write_recipe(tmp_path, yaml.safe_dump(recipe)), tmp_path / "out").values()
+    assert manifest["steps"][-1]["reasons"] == {"emptied": len(blanks)}
+    assert manifest["steps"][-1]["kept"] == 1
