@@ -110,7 +110,7 @@ class ExactDedup:
             if batch.num_rows == 0:
                 continue
             rows = Rows.of(batch)
-            rows = rows if carried is None else carried.then(rows)
+            rows = rows if carried is None else Rows.joined([carried, rows])
             found = merged(rows)
             last = rows.last_key()
             yield from star_verdicts(rows, found, marked=slice(0, last))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.schema import ID_BYTES
+from gristmill.stages.dedup.columns import Columns
 from gristmill.stages.dedup.ranks import bytes_of, words_of
 from gristmill.stages.protocol import DROP, EMITTED_ADDR, MARK, verdicts
 
@@ -24,7 +25,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Columns):
     """n rows: `key`, `own` (0 for prose), `content`, `cluster`, `id` uint64 (n, 2), most significant first; `count` of
     records that each stands for, `size` of rows; `addr`."""
 
@@ -52,10 +53,6 @@ class Rows:
             words_of(value[:, _COUNT])[:, 0].astype(np.int64),
             np.ones(len(key), np.int64),
         )
-
-    def then(self, other: "Rows") -> "Rows":
-        """These rows and those of another batch behind them."""
-        return Rows(*(np.concatenate([getattr(self, n), getattr(other, n)]) for n in Rows.__dataclass_fields__))
 
     def last_key(self) -> int:
         """Where the rows of the last key begin."""

@@ -1,13 +1,14 @@
 """Copies of a passage, one key after another, best rank first: which of them are cut."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.schema import ID_BYTES
+from gristmill.stages.dedup.columns import Columns
 from gristmill.stages.dedup.ranks import bytes_of, words_of
 from gristmill.stages.protocol import CUT, EMITTED_ADDR, verdicts
 
@@ -16,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Copies:
+class Copies(Columns):
     """n rows: `key` uint64 (n, 2), `id` (n, 16) bytes, `addr`, and `start`, `stop` in the text as uint32 (n, 2)."""
 
     key: Words
@@ -31,15 +32,6 @@ class Copies:
         ranges = np.ascontiguousarray(value).view(">u4").astype(np.uint32)
         key = words_of(bytes_of(batch.column("key")))
         return Copies(key, order[:, -ID_BYTES:], batch.column(EMITTED_ADDR).to_numpy(), ranges)
-
-    @staticmethod
-    def joined(parts: Sequence["Copies"]) -> "Copies":
-        """All rows of some parts."""
-        return Copies(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Copies)))
-
-    def part(self, first: int, stop: int) -> "Copies":
-        """Rows [first, stop), without a hold on the others."""
-        return Copies(*(getattr(self, f.name)[first:stop].copy() for f in fields(self)))
 
     def new_keys(self, before: "Copies | None" = None) -> Ints:
         """Rows whose key is another than that of the row before; `before` are the rows before these."""

@@ -15,11 +15,10 @@ it may come in many batches. A folder is the BLAKE3-128 of source, repository an
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 from blake3 import blake3
 
@@ -74,10 +73,10 @@ class Place:
 
 def place_of(meta: str | None, repository_folders: int) -> Place | None:
     """The place of a record by its `meta`; None for a record that is no file of a repository."""
-    from gristmill.stages.text.code_files import PATH_KEYS
+    from gristmill.stages.text.code_files import PATH_KEYS, meta_spaces
 
     repository, path, listed = "", "", False
-    for space in _spaces(meta):
+    for space in meta_spaces(meta):
         repository = repository or _first(space, REPOSITORY_KEYS)
         path = path or _first(space, PATH_KEYS)
         listed = listed or isinstance(space.get("files"), list)
@@ -87,17 +86,6 @@ def place_of(meta: str | None, repository_folders: int) -> Place | None:
         parts = _parts(path)
         repository, path = "/".join(parts[:repository_folders]), "/".join(parts[repository_folders:])
     return Place(repository, path, False) if _parts(path) else None
-
-
-def _spaces(meta: str | None) -> Iterator[dict[str, Any]]:
-    try:
-        found: object = orjson.loads(meta) if meta else None
-    except orjson.JSONDecodeError:
-        return
-    if isinstance(found, dict):
-        plain = cast(dict[str, Any], found)
-        yield from (cast(dict[str, Any], space) for space in plain.values() if isinstance(space, dict))
-        yield plain
 
 
 def _first(space: dict[str, Any], keys: tuple[str, ...]) -> str:

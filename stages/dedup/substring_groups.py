@@ -5,12 +5,13 @@ since each is told how often its hash occurs.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.stages.dedup.columns import Columns
 from gristmill.stages.dedup.ranks import bytes_of, column_of, words_of
 from gristmill.stages.protocol import EMITTED_ADDR
 
@@ -61,7 +62,7 @@ def repeated_anchors(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _Rows(Columns):
     """n rows of windows: `key` uint64 (n, 2), `addr`, `first` token, `numbers` (start, stop, tokens) uint32 (n, 3),
     `own`: a run of windows that stand earlier in their own record; `id` (n, 16) bytes."""
 
@@ -85,13 +86,6 @@ class _Rows:
             order[:, -_PLACE_BYTES - _ID_BYTES : -_PLACE_BYTES],
         )
 
-    def then(self, other: "_Rows") -> "_Rows":
-        return _Rows(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(_Rows)))
-
-    def part(self, first: int, stop: int) -> "_Rows":
-        """Rows [first, stop), without a hold on the others."""
-        return _Rows(*(getattr(self, f.name)[first:stop].copy() for f in fields(_Rows)))
-
 
 def repeated_windows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """WINDOWS of each key: all rows but those of the first record, and its runs of windows that it has earlier."""
@@ -100,7 +94,7 @@ def repeated_windows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
     for batch in batches:
         if not batch.num_rows:
             continue
-        rows = _Rows.of(batch) if held is None else held.then(_Rows.of(batch))
+        rows = _Rows.of(batch) if held is None else _Rows.joined([held, _Rows.of(batch)])
         starts = np.append(True, (rows.key[1:] != rows.key[:-1]).any(axis=1)).nonzero()[0]
         sizes = np.diff(np.append(starts, len(rows.addr)))
         sizes[0] = MAX_TIMES if is_told else sizes[0]

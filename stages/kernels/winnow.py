@@ -72,6 +72,16 @@ def base_power(k: int) -> Any:
 
 
 @inner
+def rolled(value: Any, ids: Any, at: int, gram: int, k: int, power: Any) -> Any:
+    """The polynomial of the last k tokens up to the one at `at`, which ends k-gram number `gram` of its row (below 0:
+    of fewer tokens), from that of the token before; `power` is `base_power(k)`."""
+    value = value * np.uint64(BASE) + token_value(ids[at])
+    if gram > 0:
+        value -= power * token_value(ids[at - k])
+    return value
+
+
+@inner
 def push(queue: Any, places: Any, head: int, size: int, gram: int, value: Any, w: int) -> tuple[int, int]:
     """Add the hash of k-gram number `gram` to the ring of candidates for the smallest of the last w: its new head and
     size. The smallest stands at the head."""
@@ -111,10 +121,8 @@ def _anchors(ids: Ids, offsets: Offsets, k: int, w: int, few: bool) -> Any:
             continue
         value, head, size, anchor, noted = np.uint64(0), 0, 0, -1, 0
         for at in range(first, end):
-            value = value * np.uint64(BASE) + token_value(ids[at])
             gram = at - first - k + 1
-            if gram > 0:
-                value -= power * token_value(ids[at - k])
+            value = rolled(value, ids, at, gram, k, power)
             if gram < 0:
                 continue
             head, size = push(queue, places, head, size, gram, mixed(value), w)
@@ -158,10 +166,8 @@ def _flagged_windows(ids: Ids, offsets: Offsets, flagged: Hashes, bounds: Offset
         value, head, size, anchor = np.uint64(0), 0, 0, -1
         wanted, open_run = False, False
         for at in range(first, end):
-            value = value * np.uint64(BASE) + token_value(ids[at])
             gram = at - first - k + 1
-            if gram > 0:
-                value -= power * token_value(ids[at - k])
+            value = rolled(value, ids, at, gram, k, power)
             if gram < 0:
                 continue
             head, size = push(queue, places, head, size, gram, mixed(value), w)

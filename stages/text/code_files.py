@@ -88,7 +88,7 @@ def _file(data: npt.NDArray[np.uint8], row: int, path: str, start: int, end: int
 def _described(meta: str | None, url: str | None) -> tuple[str, list[str]]:
     """The path that a record gives itself, and the paths of the files that it holds."""
     path, listed = "", list[str]()
-    for space in _spaces(meta):
+    for space in meta_spaces(meta):
         path = path or next((found for key in PATH_KEYS if (found := space.get(key)) and isinstance(found, str)), "")
         files = space.get("files")
         for file in cast(list[Any], files) if isinstance(files, list) else []:
@@ -100,7 +100,8 @@ def _described(meta: str | None, url: str | None) -> tuple[str, list[str]]:
     return path[:MAX_PATH_CHARS], listed
 
 
-def _spaces(meta: str | None) -> Iterator[dict[str, Any]]:
+def meta_spaces(meta: str | None) -> Iterator[dict[str, Any]]:
+    """The objects of a record's `meta` that may describe it: those it holds, then itself; none where it is no JSON."""
     try:
         found = orjson.loads(meta) if meta else None
     except orjson.JSONDecodeError:

@@ -74,7 +74,7 @@ def test_every_built_in_stage_loads_and_says_what_it_is(name: str) -> None:
 
 
 def test_shapes_of_stages_that_look_at_whole_datasets() -> None:
-    names = ("exact_dedup", "line_dedup", "substring_dedup", "minhash_dedup", "repo_dedup", "decontaminate", "c4")
+    names = ("exact_dedup", "line_dedup", "substring_dedup", "minhash_dedup", "repo_dedup", "c4", "fineweb")
     shapes = [catalogue.shape_of(sample_stage(name)) for name in names]
     assert shapes == ["exchange", "exchange", "rounds", "similar", "census", "mapper", "filter"]
 
