@@ -62,9 +62,10 @@ def _dataset(
         "until": manifest["until"],
         "alarms": manifest.get("alarms", []),
         "stale": rebuilt or recipe_digest not in (None, manifest["recipe"]["digest"]),
-        "steps": [_step(step) for step in manifest["steps"]],
+        "steps": [_step(step, manifest["facts"].get(step["step"])) for step in manifest["steps"]],
     }
 
 
-def _step(step: Mapping[str, Any]) -> dict[str, Any]:
-    return {"step": step["step"], **{name: step[name] for name in STEP_COUNTS}}
+def _step(step: Mapping[str, Any], facts: object) -> dict[str, Any]:
+    told = {"facts": facts} if isinstance(facts, Mapping) else {}
+    return {"step": step["step"], **{name: step[name] for name in STEP_COUNTS}, **told}

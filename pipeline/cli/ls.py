@@ -1,8 +1,9 @@
 """`gristmill ls`: the datasets of an output with the books of each step."""
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,18 @@ def run(args: argparse.Namespace) -> int:
     books = [row for dataset in listing["datasets"] for row in _books(dataset)]
     headers = ("dataset", "step", "read", "kept", "dropped", "quarantined", "derived", "reasons")
     print_table(headers, books)
+    for line in _facts(listing["datasets"]):
+        print_line(line)
     return EXIT_DONE
+
+
+def _facts(datasets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """What else steps have to tell: how much was compared, what was too short for it, ..."""
+    for dataset in datasets:
+        for step in dataset["steps"]:
+            told = [f"{name} {json.dumps(value)}" for name, value in step.get("facts", {}).items()]
+            if told:
+                yield f"{dataset['name']}.{step['step']}: {', '.join(told)}"
 
 
 def warn_of_sample(sample: float | None) -> None:

@@ -5,7 +5,7 @@ import errno
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,18 @@ def _counts(manifest: Mapping[str, Any]) -> tuple[object, ...]:
     return (*gone, totals["records"], totals["rows"] or "", totals["tokens"] or "")
 
 
+def _left_lines(name: str, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Steps that could not compare everything that they should have."""
+    for step in manifest["steps"]:
+        facts = manifest["facts"].get(step["step"])
+        if isinstance(facts, Mapping) and facts.get("large_left"):
+            yield (
+                f"WARNING: {name}.{step['step']}: not all pairs were compared of {facts['large_groups']} groups (the "
+                f"largest of {facts['largest_group']}) that share a band key and are like one another too seldom; use "
+                "more rows a band, or a larger max_bucket"
+            )
+
+
 def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """A line for each dataset that read nothing, and for each step and source that quarantined much of it, let
     nothing through, or was over its alarm with too few records to stop the run."""
@@ -204,4 +216,5 @@ def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
                     f"see: gristmill show OUT {name} --step {step['step']}"
                 )
         lines.extend(spared_lines(name, manifest))
+        lines.extend(_left_lines(name, manifest))
     return lines

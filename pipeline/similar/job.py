@@ -6,13 +6,16 @@
    (`similar_verify`): an exchange keyed by the pair, which carries shingle hashes;
 4. who stays (`similar_settle`): one process.
 
-Where groups were too large, 2 to 4 are done again for what is left of them until no similar pair comes up that was not
-compared (at most MAX_ROUNDS). The fact `large_left` says whether groups are left then of which not all pairs were
-compared. Each task is keyed by contents, so that a new shard
-costs its own keys, the fixed-width rows, and the sets and comparisons of the clusters that it touches.
+Where groups were too large, 2 to 4 are done again for what is left of them, with the next best members, twice as many
+each time (up to `max_bucket`), until all pairs that matter were compared; at most MAX_ROUNDS times. The fact
+`large_left` says whether groups are left then of which not all pairs were compared. Each task is keyed by contents, so
+that a new shard costs its own keys, the fixed-width rows, and the sets and comparisons of the clusters that it touches.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from gristmill.manifests.commit import Receipt
 from gristmill.pipeline.context import Context, ShardRef
@@ -21,10 +24,11 @@ from gristmill.pipeline.exchange_job import Found, drops_by_shard, emit_tasks, r
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.similar.index import adopting, query_index, save_index
 from gristmill.pipeline.similar.search import Search, paths_of
+from gristmill.pipeline.similar.tables import Addresses, among, dropped_addresses
 from gristmill.pipeline.similar.verify import Candidates, verify_pairs
 from gristmill.pipeline.task import Task, make_task
 
-MAX_ROUNDS = 6
+MAX_ROUNDS = 12
 
 
 def run_similar(ctx: Context, dataset: str, step: LoadedStep, shards: Sequence[ShardRef]) -> Found:
@@ -69,27 +73,52 @@ def _keys(search: Search) -> tuple[list[Receipt], int]:
     return receipts, parts
 
 
+@dataclass
+class _Rounds:
+    """What the rounds hand on: verdicts so far, the large groups of each partition, and the rows of them that all of
+    their members were compared with."""
+
+    gone: list[Receipt]
+    large: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
+    served: dict[int, list[Receipt]] = field(default_factory=dict[int, list[Receipt]])
+    dropped: Addresses = field(default_factory=lambda: np.zeros(0, np.uint64))
+
+
 def _rounds(search: Search, copies: Sequence[Receipt], keys: Sequence[Receipt], parts: int) -> Receipt:
-    candidates = Candidates(search.pair_parts)
-    gone, large, settled = list(copies), None, None
+    candidates, state = Candidates(search.pair_parts), _Rounds(list(copies))
+    settled: Receipt | None = None
     for number in range(1, MAX_ROUNDS + 1):
-        pairs = search.ctx.map(_pair_tasks(search, keys, parts, (number, gone, large)))
-        if large is None:
-            large = pairs
+        chosen = sorted(state.large) if settled is not None else list(range(parts))
+        pairs = search.ctx.map([_pair_task(search, keys, (p, parts), state, number) for p in chosen])
+        found = {p: r for p, r in zip(chosen, pairs, strict=True) if r.facts["large_groups"]}
+        if settled is None:
+            state.large = found
             search.facts |= _large_facts(pairs)
+        for p, receipt in found.items():
+            state.served.setdefault(p, []).append(receipt)
         edges = verify_pairs(search, candidates, pairs, number)
-        left = any(r.facts["large_groups"] for r in pairs) or (number == MAX_ROUNDS and bool(edges))
+        left = bool(found) or (number == MAX_ROUNDS and bool(edges))
         search.facts |= {"rounds": number, "large_left": left}
-        if settled is not None and not edges:
+        if settled is not None and not edges and not found:
             break
-        search.edges += edges
-        settled = search.ctx.map([_settle_task(search, copies)])[0]
-        if not search.facts["large_groups"]:
+        if edges or settled is None:
+            search.edges += edges
+            settled = search.ctx.map([_settle_task(search, copies)])[0]
+            _go_on(search.ctx, state, [*copies, settled])
+        if not state.large:
             break
-        gone = [*copies, settled]
     assert settled is not None
     search.facts |= {"compared": candidates.compared, "similar": candidates.similar}
     return settled
+
+
+def _go_on(ctx: Context, state: _Rounds, gone: list[Receipt]) -> None:
+    """Take up new verdicts. A document that went before and stays now was compared with nobody in between: the best
+    members of large groups serve once more then."""
+    dropped = dropped_addresses(paths_of(ctx, gone, "reduced"))
+    if not among(state.dropped, dropped).all():
+        state.served = {}
+    state.gone, state.dropped = gone, dropped
 
 
 def _large_facts(pairs: Sequence[Receipt]) -> dict[str, int]:
@@ -97,38 +126,32 @@ def _large_facts(pairs: Sequence[Receipt]) -> dict[str, int]:
     return {"large_groups": groups, "largest_group": max((r.facts["largest_group"] for r in pairs), default=0)}
 
 
-def _pair_tasks(
-    search: Search,
-    keys: Sequence[Receipt],
-    parts: int,
-    round_of: tuple[int, Sequence[Receipt], Sequence[Receipt] | None],
-) -> list[Task]:
-    number, gone, large = round_of
-    spec, store = search.spec("keys"), search.ctx.store
+def _pair_task(search: Search, keys: Sequence[Receipt], part_of: tuple[int, int], state: _Rounds, number: int) -> Task:
+    part, parts = part_of
+    spec, stage = search.spec("keys"), search.stage
+    large = [state.large[part]] if part in state.large else []
+    served = state.served.get(part, [])
     what = {
-        "pairs": search.stage.decides("pairs"),
+        "pairs": stage.decides("pairs"),
+        "partition": part,
         "parts": parts,
         "spills": [r.digest for r in keys],
-        "without": [r.digest for r in gone],
-        "large": [r.digest for r in large] if large is not None else None,
+        "without": [r.digest for r in state.gone],
+        "large": [r.digest for r in large],
+        "served": [r.digest for r in served],
+        "pivots": min(stage.max_bucket, stage.pivots << (number - 1)),
         "pair_parts": search.pair_parts,
     }
-    tasks: list[Task] = []
-    for p in range(parts):
-        groups = large[p].role("large") if large is not None else ()
-        if large is not None and not groups:
-            continue
-        payload = {
-            "exchange": {name: spec[name] for name in ("stage", "params", "part")},
-            "base_dir": search.ctx.base_dir,
-            "spills": spill_runs(search.ctx, keys, p),
-            "without": paths_of(search.ctx, gone, "reduced"),
-            "large": [str(store.path(large[p].key, f)) for f in groups] if large is not None else None,
-            "pair_parts": what["pair_parts"],
-        }
-        label = f"{search.label} candidates {p + 1}/{parts}, round {number}"
-        tasks.append(make_task("similar_pairs", {**what, "partition": p}, payload, label))
-    return tasks
+    payload = {
+        **{name: what[name] for name in ("pivots", "pair_parts")},
+        "exchange": {name: spec[name] for name in ("stage", "params", "part")},
+        "base_dir": search.ctx.base_dir,
+        "spills": spill_runs(search.ctx, keys, part),
+        "without": paths_of(search.ctx, state.gone, "reduced"),
+        "large": paths_of(search.ctx, large, "large") if large else None,
+        "served": paths_of(search.ctx, served, "served"),
+    }
+    return make_task("similar_pairs", what, payload, f"{search.label} candidates {part + 1}/{parts}, round {number}")
 
 
 def _settle_task(search: Search, copies: Sequence[Receipt]) -> Task:

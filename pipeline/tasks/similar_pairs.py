@@ -2,9 +2,10 @@
 
 Payload: `exchange` (stage, params, part), `base_dir`; `spills` (as for `reduce`); `without` (paths of verdicts: what
 they drop takes no part); `large` (null in the first round, else paths of the large groups of this partition: only they
-take part); `pair_parts`.
-Leaves `pairs` (several files of that many parts; rows of the stage's pairs, sorted by both addresses, each once), and
-`large`: `key` and `members` of groups that were too large for all pairs.
+take part, without the rows of the files `served`); `pivots` (of large groups in this round); `pair_parts`.
+Leaves `pairs` (several files of that many parts; rows of the stage's pairs, sorted by both addresses, each once),
+`large`: `key` and `members` of groups that were too large for all pairs, and `served`: `key` and `addr` of the rows
+that all members of such a group were paired with.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ from gristmill.stages.dedup.ranks import bytes_of, column_of
 
 PAIRS_A_FILE = 1 << 21
 
+SERVED = pa.schema([("key", pa.binary(BAND_KEY_BYTES)), ("addr", pa.uint64())])
 LARGE = pa.schema([("key", pa.binary(BAND_KEY_BYTES)), ("members", pa.int64())])
 
 
@@ -40,6 +42,19 @@ def merged_pairs(pairs: pa.Table) -> pa.Table:
     united = np.bitwise_or.reduceat(bands, first) if len(first) else bands
     table = pairs.take(pa.array(order[first])).combine_chunks()
     return table.set_column(table.schema.get_field_index("bands"), "bands", pa.array(united, pa.uint64()))
+
+
+def _places(rows: pa.RecordBatch) -> np.ndarray:
+    """Key and address of each row as one text."""
+    addr = rows.column("addr").to_numpy().astype(">u8").view(np.uint8).reshape(-1, 8)
+    return np.concatenate([bytes_of(rows.column("key")), addr], axis=1).view(f"S{BAND_KEY_BYTES + 8}").ravel()
+
+
+def _unserved(batches: Iterator[pa.RecordBatch], paths: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    served = [_places(b) for path in paths for b in mapped_batches(path)]
+    gone = np.sort(np.concatenate(served)) if served else np.zeros(0, f"S{BAND_KEY_BYTES + 8}")
+    for batch in batches:
+        yield batch.filter(pa.array(~among(_places(batch), gone))) if batch.num_rows else batch
 
 
 def _of_keys(batches: Iterator[pa.RecordBatch], keys: np.ndarray) -> Iterator[pa.RecordBatch]:
@@ -60,7 +75,7 @@ def _rows(payload: Any, stage: BandRows) -> Iterator[pa.RecordBatch]:
         return rows
     batches = [b for path in payload["large"] for b in mapped_batches(path)]
     keys = np.sort(np.concatenate([_as_text(b.column("key")) for b in batches])) if batches else np.zeros(0, "S9")
-    return _of_keys(rows, keys)
+    return _unserved(_of_keys(rows, keys), payload["served"])
 
 
 def run(task: Task, store: ObjectStore) -> Receipt:
@@ -68,7 +83,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     payload = task.payload
     stage = load_exchange(payload["exchange"], payload["base_dir"])
     assert isinstance(stage, BandRows)
-    groups = Groups(stage.max_bucket, stage.pivots)
+    groups = Groups(stage.max_bucket, payload["pivots"])
     writer = store.begin(task.key, task.what)
     try:
         count, held, pending = 0, 0, list[pa.RecordBatch]()
@@ -109,4 +124,7 @@ def _write_large(writer: ObjectWriter, groups: Groups) -> int:
     spill = SpillWriter(writer, LARGE)
     spill.part([pa.RecordBatch.from_arrays([pa.array(keys, LARGE.field(0).type), pa.array(members)], schema=LARGE)])
     spill.close("large")
+    served = SpillWriter(writer, SERVED)
+    served.part([pa.RecordBatch.from_arrays(rows.columns, schema=SERVED) for rows in groups.served])
+    served.close("served")
     return int(max(members))

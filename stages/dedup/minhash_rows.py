@@ -29,6 +29,8 @@ Bytes = npt.NDArray[np.uint8]
 OURS, INDEXED = 1, 0
 """First byte of an order."""
 
+PAIRS_A_BLOCK = 1 << 20
+
 BAND_KEY_BYTES = 9
 """The 64-bit key, big-endian, then the band's number."""
 
@@ -222,16 +224,18 @@ def band_rows(band_keys: npt.NDArray[np.uint64], order: Bytes, addr: Addresses) 
 class Groups:
     """Pairs of candidates from rows sorted by (key, order), and a census of groups that are too large for all pairs.
 
-    A group of more than `cap` members pairs each with the best `pivots` alone; `large` are such groups: key, members.
+    A group of more than `cap` members pairs each with the best `pivots` alone; `large` are such groups: key, members;
+    `served` are the rows of their pivots, which were paired with all members.
     """
 
     def __init__(self, cap: int, pivots: int) -> None:
         self.cap = cap
         self.pivots = pivots
         self.large: list[tuple[bytes, int]] = []
+        self.served: list[pa.RecordBatch] = []
 
     def pairs(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows of PAIRS."""
+        """Rows of `pairs_schema`."""
         open_rows: pa.Table | None = None
         passed = 0
         for batch in batches:
@@ -254,7 +258,7 @@ class Groups:
             rows = open_rows.combine_chunks().to_batches()[0]
             yield from self._all_pairs(rows, np.array([0, rows.num_rows], np.int64))
         elif open_rows is not None:
-            self._note(open_rows, passed)
+            self._note(open_rows.combine_chunks().to_batches()[0], passed)
 
     def _closed(self, rows: pa.RecordBatch, starts: npt.NDArray[np.int64], passed: int) -> Iterator[pa.RecordBatch]:
         """Pairs of the groups that end in these rows; the first one may go on from `passed` members before."""
@@ -269,12 +273,14 @@ class Groups:
 
     def _all_pairs(self, rows: pa.RecordBatch, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         for group in oversize(starts, self.cap).tolist():
-            self._note(rows.slice(int(starts[group]), 1), int(starts[group + 1] - starts[group]))
-        for left, right in pair_blocks(starts, self.cap, self.pivots):
+            self._note(rows.slice(int(starts[group])), int(starts[group + 1] - starts[group]))
+        for left, right in pair_blocks(starts, self.cap, self.pivots, PAIRS_A_BLOCK):
             yield from _pairs(rows, left, right)
 
-    def _note(self, rows: pa.RecordBatch | pa.Table, members: int) -> None:
+    def _note(self, rows: pa.RecordBatch, members: int) -> None:
+        """A large group, of which these are the first rows."""
         self.large.append((rows.column("key")[0].as_py(), members))
+        self.served.append(rows.slice(0, self.pivots).select(["key", EMITTED_ADDR]))
 
     def _against_pivots(self, rows: pa.RecordBatch, passed: int) -> Iterator[pa.RecordBatch]:
         """Members of a large group: where some `passed` before, the first `pivots` of these rows are the group's."""

@@ -207,6 +207,18 @@ def test_a_large_group_of_many_clusters(tmp_path: Path) -> None:
     assert len(results[0]) == 12
 
 
+def test_the_best_of_a_large_group_may_be_like_nobody(tmp_path: Path) -> None:
+    """All share a band, the best ones are like nobody, and what comes behind them is one cluster."""
+    common = prose(9, 40)
+    loners = [(f"l{i}", " ".join([*common, *prose(500 + i, 100)])) for i in range(30)]
+    cluster = [(f"c{i}", " ".join([*common, *edited(prose(77, 60), i, 2)])) for i in range(12)]
+    params = {"bands": 64, "rows": 1, "max_bucket": 4, "pivots": 1, "keep": ["longest"]}
+    out = deduplicated(tmp_path, [*loners, *cluster], params)
+    facts = read_manifest(out / "docs")["facts"]["minhash_dedup"]
+    assert facts["large_groups"] > 0 and facts["large_left"] is False
+    assert len(kept_texts(out)) == 31
+
+
 def test_the_policy_chooses_the_keeper(tmp_path: Path) -> None:
     words = prose(3, 200)
     docs = [("a", " ".join(words)), ("b", " ".join([*words, *prose(4, 20)])), ("c", " ".join(words[:-20]))]

@@ -15,8 +15,10 @@ from gristmill.manifests.clusters import clusters, read_record
 from gristmill.manifests.errors import UsageError, VerifyError
 from gristmill.manifests.find import places
 from gristmill.manifests.manifest import read_manifest
+from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.exchange_rows import MAX_PARTITIONS
 from gristmill.pipeline.run import RunOptions
+from gristmill.pipeline.similar import job
 from gristmill.pipeline.similar.tables import pair_parts
 from gristmill.stages.kernels import shingle_plain
 from tests.laws.running import fingerprint, run_inline, write_recipe
@@ -170,16 +172,31 @@ def test_the_index_of_a_sample_serves_no_whole_run(tmp_path: Path) -> None:
     assert kept_texts(tmp_path / "p") == []
 
 
-def test_pairs_of_a_large_group_that_were_not_compared_are_told(tmp_path: Path) -> None:
-    """`large_left` was true only after the last possible round: a search that ended early, its pivots being like
-    nobody, told of nothing left."""
+def test_pairs_of_a_large_group_whose_best_are_like_nobody_are_compared(tmp_path: Path) -> None:
+    """A search ended early where its pivots were like nobody, and told of nothing left."""
     common = prose(1, 100)
     docs = [(f"k{i}", " ".join([*common, *prose(50 + i, 400)])) for i in range(40)]
     write_docs(tmp_path, {"a.jsonl": docs})
     run_inline(recipe_of(tmp_path, {"bands": 60, "rows": 1, "max_bucket": 4, "pivots": 2}), tmp_path / "out")
     facts = read_manifest(tmp_path / "out" / "docs")["facts"]["minhash_dedup"]
-    assert facts["similar"] == 0 and facts["compared"] < 40 * 39 // 2
-    assert facts["large_left"] is True
+    assert facts["similar"] == 0 and facts["compared"] == 40 * 39 // 2
+    assert facts["large_groups"] > 0 and facts["large_left"] is False
+
+
+def test_pairs_of_a_large_group_that_were_not_compared_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the rounds come to their end before all was compared, facts, run and `ls` say so."""
+    monkeypatch.setattr(job, "MAX_ROUNDS", 2)
+    common = prose(1, 100)
+    docs = [(f"k{i}", " ".join([*common, *prose(50 + i, 400)])) for i in range(40)]
+    write_docs(tmp_path, {"a.jsonl": docs})
+    recipe = recipe_of(tmp_path, {"bands": 60, "rows": 1, "max_bucket": 4, "pivots": 2})
+    assert main(["run", str(recipe), "--out", str(tmp_path / "out"), "--workers", "0"]) == 0
+    assert read_manifest(tmp_path / "out" / "docs")["facts"]["minhash_dedup"]["large_left"] is True
+    assert "not all pairs" in capsys.readouterr().out
+    assert main(["ls", str(tmp_path / "out")]) == 0
+    assert "large_left true" in capsys.readouterr().out
 
 
 def test_long_documents_are_compared_in_more_parts() -> None:
