@@ -5,7 +5,7 @@ once the phase before is done; within `work=False` nothing is done, and the firs
 `Unfinished` (this is how `plan` and the steps outside `--only` run).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +22,9 @@ from gristmill.pipeline.task import Task, make_task
 class Built:
     """A dataset whose work is committed. `receipts` carry its account, in order of phases and splits.
 
-    `upstream` are the datasets it is made from; `pass_through` marks one whose shards are theirs; the last
-    `last_splits` receipts are those that its shards belong to.
+    `saves` put in place what belongs to it when it is published; `upstream` are the datasets it is made from;
+    `pass_through` marks one whose shards are theirs; the last `last_splits` receipts are those that its shards belong
+    to.
     """
 
     spec: DatasetSpec
@@ -36,6 +37,7 @@ class Built:
     last_splits: int = 0
     kind: str = "documents"
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    saves: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
 
 RENAME_VERSION = 2
@@ -122,6 +124,8 @@ def run_phase(ctx: Context, built: Built, phase: Phase) -> None:
         drops = found.drops
         if found.facts:
             built.facts[phase.exchange.label] = found.facts
+        if found.save is not None:
+            built.saves.append(found.save)
     receipts = map_shards(ctx, built, phase, built.shards, drops)
     built.receipts.extend(receipts)
     built.last_splits = len(receipts)

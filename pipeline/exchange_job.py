@@ -4,7 +4,7 @@ that gives into the shares of the shards.
 An address is `(shard << 32) | row` inside the frozen plan; what a task's key says of verdicts never holds one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,10 +35,12 @@ class ShardDrops:
 
 @dataclass(frozen=True)
 class Found:
-    """The verdicts of a corpus-wide stage on each shard, and what else there is to tell (manifest `facts`)."""
+    """The verdicts of a corpus-wide stage on each shard, what else there is to tell (manifest `facts`), and what is to
+    be put in place when the dataset is published (an index)."""
 
     drops: list[ShardDrops]
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    save: Callable[[], None] | None = None
 
 
 def exchange_shards(

@@ -210,6 +210,8 @@ class Run:
             # Only now: a run that is refused, or fails at once, leaves the index of the run before.
             self._write_index(self.plan)
         shared = self._shared_fields(until)
+        for save in built.saves:
+            save()
         if built.kind == "rows":
             from gristmill.pipeline.emit import publish_rows
 

@@ -8,8 +8,9 @@ threshold says. An index of another configuration is refused before any work.
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.indexes import INDEXES, read_index, write_index
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
-from gristmill.pipeline.exchange_job import Found, ShardDrops
+from gristmill.pipeline.exchange_job import ShardDrops
 from gristmill.pipeline.similar.search import IndexShard, Search
 from gristmill.pipeline.task import Task, make_task
 
@@ -137,16 +138,21 @@ def adopting(search: Search, part: str, parts: int) -> list[Task]:
     return tasks
 
 
-def save_index(search: Search, found: Found) -> None:
-    """Write the index that the stage is told to save, of what it kept and of the index that it queried."""
+def prepared_index(search: Search, drops: Sequence[ShardDrops]) -> Callable[[], None] | None:
+    """Make the parts of the index that the stage is told to save; what puts it in place, None where it saves none.
+
+    It holds what was kept, and the index that was queried. Before its dataset is published nobody sees it.
+    """
     name = (search.stage.index or {}).get("save")
     if name is None:
-        return
+        return None
+    receipts = search.ctx.map([_save_task(search, i, mine) for i, mine in enumerate(drops)])
+    folder = index_folder(search.ctx.store.root, Path(search.ctx.base_dir), name)
+    return partial(_save, search, folder, receipts)
+
+
+def _save(search: Search, folder: Path, receipts: Sequence[Receipt]) -> None:
     ctx = search.ctx
-    receipts = ctx.map([_save_task(search, i, drops) for i, drops in enumerate(found.drops)])
-    if isinstance(ctx.engine, FindingEngine):
-        return
-    folder = index_folder(ctx.store.root, Path(ctx.base_dir), name)
     folder.mkdir(parents=True, exist_ok=True)
     old = [_carried(folder, shard) for shard in search.indexed]
     new = [_placed(search, folder, receipt, rows) for receipt, rows in zip(receipts, search.rows, strict=False)]

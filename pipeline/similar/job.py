@@ -22,7 +22,7 @@ from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.engines.protocol import ExchangeJob
 from gristmill.pipeline.exchange_job import Found, drops_by_shard, emit_tasks, reduce_tasks, spill_runs
 from gristmill.pipeline.phases import LoadedStep
-from gristmill.pipeline.similar.index import adopting, query_index, save_index
+from gristmill.pipeline.similar.index import adopting, prepared_index, query_index
 from gristmill.pipeline.similar.search import Search, paths_of
 from gristmill.pipeline.similar.tables import Addresses, among, dropped_addresses
 from gristmill.pipeline.similar.verify import Candidates, verify_pairs
@@ -37,9 +37,8 @@ def run_similar(ctx: Context, dataset: str, step: LoadedStep, shards: Sequence[S
     indexed, key = query_index(ctx, step.stage)
     search = Search(ctx, label, step, shards, indexed, key or _drawn_key(ctx, label, step, shards))
     settled = _rounds(search, _copies(search), *_keys(search))
-    found = Found(drops_by_shard(ctx, [settled], len(shards)), search.facts)
-    save_index(search, found)
-    return found
+    drops = drops_by_shard(ctx, [settled], len(shards))
+    return Found(drops, search.facts, prepared_index(search, drops))
 
 
 def _drawn_key(ctx: Context, label: str, step: LoadedStep, shards: Sequence[ShardRef]) -> str:

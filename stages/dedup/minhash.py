@@ -30,9 +30,9 @@ INDEX_USES = ("save", "query")
 _SETS = ("shingle", "unit", "normalise")
 _KEYS = (*_SETS, "seed", "bands", "rows")
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "copies": ("keep",),
-    "keys": (*_KEYS, "keep"),
-    "pairs": (*_KEYS, "keep", "max_bucket", "pivots"),
+    "copies": ("policy",),
+    "keys": (*_KEYS, "policy"),
+    "pairs": (*_KEYS, "policy", "max_bucket", "pivots"),
     "sets": _SETS,
     "verify": (*_SETS, "similarity", "threshold"),
     "index": _KEYS,
@@ -68,7 +68,9 @@ class MinhashDedup:
     unit: Literal["word", "char", "token"] = param("word", "what shingles are made of: word, char or token")
     normalise: Literal["auto", "prose", "exact"] = param("auto", "form of the text; auto: exact for code and math")
     similarity: Literal["jaccard", "containment"] = param("jaccard", "shared shingles by those of both, or the smaller")
-    keep: tuple[str, ...] = param((), "which one is kept, in order: longest, score:NAME, source:A>B, license:A>B")
+    keep: tuple[str, ...] = param(
+        (), "which one is kept: longest (default of containment), score:NAME, source:A>B, ..."
+    )
     seed: int = param(1, "seed of all hashes")
     max_bucket: int = param(32, "documents that share a band key, of which all pairs are compared")
     pivots: int = param(8, "of more, each is compared with so many of the best, and what is left once more")
@@ -108,6 +110,11 @@ class MinhashDedup:
         return SketchSpec(ShingleSpec(self.unit, self.shingle, self.normalise), self.bands, self.rows, self.seed)
 
     @property
+    def policy(self) -> tuple[str, ...]:
+        """The keeper's policy: `keep`; by containment, where none is given, the longest, lest a text go for a part."""
+        return self.keep or (("longest",) if self.similarity == "containment" else ())
+
+    @property
     def measure_name(self) -> str:
         """How ledgers call the similarity."""
         return self.similarity
@@ -116,7 +123,7 @@ class MinhashDedup:
     def reads(self) -> tuple[str, ...]:
         """The columns that it needs."""
         own = ("id", "content_hash", "text", "domain", "dup_count")
-        return tuple(dict.fromkeys((*own, *keeper.columns_of(self.keep))))
+        return tuple(dict.fromkeys((*own, *keeper.columns_of(self.policy))))
 
     def reasons(self) -> tuple[Reason, ...]:
         """`near_duplicate`, `exact_duplicate`, `indexed_duplicate`."""
@@ -132,11 +139,11 @@ class MinhashDedup:
 
     def copies(self) -> Copies:
         """See `stages.protocol.Similar`."""
-        return Copies(self.keep)
+        return Copies(self.policy)
 
     def keys(self) -> BandRows:
         """See `stages.protocol.Similar`."""
-        return BandRows(self.spec, self.keep, self.max_bucket, self.pivots, self.tokenizer)
+        return BandRows(self.spec, self.policy, self.max_bucket, self.pivots, self.tokenizer)
 
     def sets(self, batch: pa.RecordBatch, key: int | None = None) -> ShingleSets:
         """What the similarity of the batch's documents is measured on; hashed under `key` (default: the seed)."""

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gristmill.manifests.errors import GristmillError, InputError, UsageError, VerifyError
+from gristmill.manifests.errors import AlarmError, GristmillError, InputError, UsageError, VerifyError
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.verify import verify
 from gristmill.pipeline.engines.local import LocalEngine
@@ -239,6 +239,15 @@ def test_containment(tmp_path: Path) -> None:
     assert table(out, "ledger")[0]["value"] == 1.0
 
 
+def test_by_containment_a_part_goes_for_the_whole_and_never_the_other_way(tmp_path: Path) -> None:
+    docs: list[Doc] = []
+    for i in range(12):
+        words = prose(i, 300)
+        docs += [(f"whole{i}", " ".join(words)), (f"part{i}", " ".join(words[40:220]))]
+    out = deduplicated(tmp_path, docs, {"rows": 2, "bands": 40, "similarity": "containment"})
+    assert kept_texts(out) == sorted(text for key, text in docs if key.startswith("whole"))
+
+
 @pytest.mark.parametrize(
     ("params", "word"),
     [
@@ -354,6 +363,14 @@ class TestIndex:
         write_docs(tmp_path, {"a.jsonl": [("a", "b")]})
         with pytest.raises(InputError, match="no such index"):
             run_inline(recipe_of(tmp_path, {"index": {"query": "absent"}}), tmp_path / "out")
+
+    def test_an_alarm_leaves_the_index_as_it_was(self, tmp_path: Path) -> None:
+        folder = tmp_path / "old"
+        write_docs(folder, {"docs.jsonl": [("x", " ".join(prose(1, 90))), ("y", " ".join(prose(1, 90)))]})
+        params = {"index": {"save": "corpus"}, "alarm": {"max_drop_frac": 0.1, "min_records": 1}}
+        with pytest.raises(AlarmError):
+            run_inline(recipe_of(folder, params), folder / "out")
+        assert not (folder / "out" / "indexes").exists()
 
     def test_damage_is_found(self, tmp_path: Path) -> None:
         index = self.saved(tmp_path, [("x", " ".join(prose(1, 90)))])
