@@ -9,7 +9,8 @@ how many records it stands for, itself included; both null where deduplication f
 Lengths in `*_chars` are Unicode code points, in `*_bytes` UTF-8 bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -80,6 +81,9 @@ DOCUMENT = pa.schema(
 )
 
 
+_URI_CONTEXT = "gristmill medium uri 1"
+
+
 def content_hash(text: bytes | memoryview, media_sha256: Iterable[bytes] = ()) -> bytes:
     """BLAKE3-128 over the UTF-8 text and the 32-byte hashes of its media, in order: 16 bytes.
 
@@ -91,12 +95,19 @@ def content_hash(text: bytes | memoryview, media_sha256: Iterable[bytes] = ()) -
     return hasher.digest(ID_BYTES)
 
 
+def _medium_hash(medium: Mapping[str, Any]) -> bytes:
+    """What tells a medium from another: the hash of its bytes; of one that was not fetched, where it lies."""
+    if medium["sha256"]:
+        return medium["sha256"]
+    return blake3((medium["uri"] or "").encode("utf-8", "surrogatepass"), derive_key_context=_URI_CONTEXT).digest()
+
+
 def content_hashes(text: pa.LargeStringArray, media: pa.ListArray) -> pa.FixedSizeBinaryArray:
     """`content_hash` of each row; a null text counts as ""."""
     rows = len(text)
     shas: list[list[bytes]] | None = None
     if media.null_count != len(media):
-        shas = [[m["sha256"] or b"" for m in row or ()] for row in media.to_pylist()]
+        shas = [[_medium_hash(m) for m in row or ()] for row in media.to_pylist()]
     if rows == 0:
         return pa.array([], pa.binary(ID_BYTES))
     offsets = np.frombuffer(text.buffers()[1], dtype=np.int64)[text.offset : text.offset + rows + 1]

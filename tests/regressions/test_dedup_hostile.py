@@ -15,6 +15,7 @@ from gristmill.manifests.clusters import clusters, read_record
 from gristmill.manifests.errors import UsageError, VerifyError
 from gristmill.manifests.find import places
 from gristmill.manifests.manifest import read_manifest
+from gristmill.manifests.verify import verify
 from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.exchange_rows import MAX_PARTITIONS
 from gristmill.pipeline.run import RunOptions
@@ -238,3 +239,17 @@ def test_words_forged_under_a_known_seed_make_no_duplicates(tmp_path: Path) -> N
     assert facts["compared"] == 10, "all of them are candidates: the bands are made under the seed"
     assert facts["similar"] == 0
     assert len(kept_texts(out)) == 5
+
+
+def test_pages_that_differ_in_a_picture_that_was_not_fetched_are_no_copies(tmp_path: Path) -> None:
+    """A medium without a hash of its bytes counted as nothing, so that one caption made four pictures one."""
+    (tmp_path / "html").mkdir()
+    for number in range(4):
+        picture = f'<img src="https://example.org/p{number % 3}.jpg" alt="">'
+        page = f"<!doctype html><html><body><main><p>One caption.</p>{picture}</main></body></html>"
+        (tmp_path / "html" / f"p{number}.html").write_text(page)
+    docs = {"read": {"html": "html/*.html"}, "domain": "web", "steps": ["extract_html", "minhash_dedup"]}
+    recipe = write_recipe(tmp_path, yaml.safe_dump({"name": "r", "datasets": {"docs": docs}}))
+    run_inline(recipe, tmp_path / "out")
+    assert len(kept_texts(tmp_path / "out")) == 3
+    assert verify(tmp_path / "out", deep=True).faults == []
