@@ -8,8 +8,10 @@
 
 Where groups were too large, 2 to 4 are done again for what is left of them, with the next best members, twice as many
 each time (up to `max_bucket`), until all pairs that matter were compared; at most MAX_ROUNDS times. The fact
-`large_left` says whether groups are left then of which not all pairs were compared. Each task is keyed by contents, so
-that a new shard costs its own keys, the fixed-width rows, and the sets and comparisons of the clusters that it touches.
+`large_left` says whether groups are left then of which not all pairs were compared. A new
+shard costs its own keys, the fixed-width rows of all, the sets of the shards of whose documents others are compared
+than before, and the parts of the pairs in which something changed; addresses hold the number of a shard, so where it
+stands before others that is all of them.
 """
 
 from collections.abc import Sequence

@@ -77,7 +77,7 @@ class LineDedup:
 
     name: ClassVar[str] = "line_dedup"
     version: ClassVar[int] = 1
-    key_bytes: ClassVar[int] = ID_BYTES
+    key_bytes = ID_BYTES
     value_bytes: ClassVar[int] = 8
     rows_each: ClassVar[int] = 20
     measure_name: ClassVar[str] = "occurrences"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gristmill.pipeline.exchange_rows import merge_runs, part_of, sort_rows
 from gristmill.pipeline.repeated_ids import RepeatedIds
-from gristmill.stages.protocol import REDUCED, emitted_schema
+from gristmill.stages.protocol import VERDICTS, emitted_schema
 
 SCHEMA = emitted_schema(5, 3)
 ROWS = st.lists(
@@ -71,7 +71,7 @@ def test_repeated_ids_are_numbered_in_content_order(pairs: list[tuple[int, int]]
     emitted = stage.emit(batch, np.arange(len(pairs), dtype=np.uint64))
     whole = sort_rows(pa.Table.from_batches([emitted]))
     parts = [b for s in range(0, whole.num_rows, step) for b in whole.slice(s, step).combine_chunks().to_batches()]
-    reduced = pa.Table.from_batches(list(stage.reduce(iter(parts))), schema=REDUCED)
+    reduced = pa.Table.from_batches(list(stage.reduce(iter(parts))), schema=VERDICTS)
     got = dict(zip(reduced.column("addr").to_pylist(), reduced.column("value").to_pylist(), strict=True))
     expected: dict[int, float] = {}
     for key in {k for k, _ in pairs}:
