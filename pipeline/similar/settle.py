@@ -4,6 +4,7 @@ Documents are numbered densely over all shards, those of the dataset first, then
 comes. Memory is some 40 bytes a document, whatever the number of edges; the edges are read twice from mapped files.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,9 @@ from gristmill.stages.protocol import DROP, MARK, VERDICTS, verdicts
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+
+EDGES_A_ROUND = 1 << 18
+"""Of a merge: 100 bytes each, held some five times over."""
 
 SHARD_ADDR_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
@@ -104,7 +108,7 @@ def _settled(edges: Sequence[str], state: _State) -> _Drops:
     parts: list[list[Any]] = [
         [np.zeros(0, np.int64)] * 2 + [np.zeros((0, 16), np.uint8), np.zeros(0), np.zeros(0, "u8")]
     ]
-    for batch in merge_runs([mapped_batches(path) for path in edges]):
+    for batch in merge_runs(_runs(edges), EDGES_A_ROUND):
         lower, higher = _ends(batch, state.shards)
         goes = settle(lower, higher, state.status)
         union_edges(state.parent, lower, higher)
@@ -116,6 +120,37 @@ def _settled(edges: Sequence[str], state: _State) -> _Drops:
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return _Drops(*(column[order] for column in columns))
+
+
+def _runs(paths: Sequence[str]) -> list[Iterator[pa.RecordBatch]]:
+    """Sorted runs of edges, as few as their ranges of rank allow: parts are ranges of content hashes, so where these
+    are the rank one run holds a file of each part, and a merge of a thousand would look at all for each step."""
+    ranges = sorted((*_first_and_last(path), path) for path in paths)
+    chains: list[tuple[bytes, list[str]]] = []
+    for first, last, path in ranges:
+        at = next((i for i, (end, _) in enumerate(chains) if end < first), len(chains))
+        chains[at : at + 1] = [(last, [*(chains[at][1] if at < len(chains) else []), path])]
+    rows = max(1, EDGES_A_ROUND // max(1, len(chains)))
+    return [_sliced(files, rows) for _, files in chains]
+
+
+def _sliced(paths: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """The edges of files one after the other, at most so many at a time: a merge copies what it has in hand of each
+    run, and of a thousand runs whole batches would be 10 GB."""
+    for batch in itertools.chain.from_iterable(mapped_batches(path) for path in paths):
+        for first in range(0, batch.num_rows, rows):
+            yield batch.slice(first, rows)
+
+
+def _first_and_last(path: str) -> tuple[bytes, bytes]:
+    """Rank of the lower one of the first and of the last edge; all ranks where they cannot be read, for reading the
+    whole will tell."""
+    try:
+        reader = pa.ipc.open_file(pa.memory_map(path))
+        batches = reader.get_batch(0), reader.get_batch(reader.num_record_batches - 1)
+        return batches[0].column("key")[0].as_py(), batches[1].column("key")[-1].as_py()
+    except (pa.ArrowException, OSError, IndexError):
+        return b"", b"\xff"
 
 
 def _ends(batch: pa.RecordBatch, shards: Shards) -> tuple[Ints, Ints]:

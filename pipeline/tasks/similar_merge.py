@@ -33,19 +33,19 @@ def run(task: Task, store: ObjectStore) -> Receipt:
 
 def _left(pairs: pa.Table, earlier: list[str]) -> pa.Table:
     """The pairs that were not compared before."""
+    from gristmill.stages.kernels.radix import order_by
+
     old = [b for path in earlier for b in mapped_batches(path)]
     pairs = merged_pairs(pairs)
     if not old:
         return pairs
-    both = [np.concatenate([_ends(b) for b in old]), _ends(pairs)]
-    seen, mine = both
-    return pairs.filter(pa.array(~np.isin(mine, seen)))
-
-
-def _ends(pairs: pa.Table | pa.RecordBatch) -> np.ndarray:
-    ends = np.empty(pairs.num_rows, dtype=[("low", "<u8"), ("high", "<u8")])
-    ends["low"], ends["high"] = pairs.column("addr").to_numpy(), pairs.column("higher_addr").to_numpy()
-    return ends
+    low, high = (np.concatenate([b.column(name).to_numpy() for b in (*old, pairs)]) for name in ("addr", "higher_addr"))
+    # Equal ones keep their order, so that a pair follows the one that was compared before.
+    order = order_by((low, high))
+    low, high = low[order], high[order]
+    seen = np.zeros(len(low), np.bool_)
+    seen[order[1:]] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
+    return pairs.filter(pa.array(~seen[len(seen) - pairs.num_rows :]))
 
 
 def _write(writer: ObjectWriter, pairs: pa.Table) -> None:

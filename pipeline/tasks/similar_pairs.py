@@ -32,16 +32,27 @@ LARGE = pa.schema([("key", pa.binary(BAND_KEY_BYTES)), ("members", pa.int64())])
 
 def merged_pairs(pairs: pa.Table) -> pa.Table:
     """Each pair once, with the bands of all its rows, sorted by `addr`, `higher_addr`."""
+    rows, bands = _once(pairs)
+    return _taken(pairs, rows, bands)
+
+
+def _once(pairs: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """A row of each pair, in the order of both addresses, and the bands of all its rows."""
+    from gristmill.stages.kernels.radix import order_by
+
     low, high = pairs.column("addr").to_numpy(), pairs.column("higher_addr").to_numpy()
-    order = np.lexsort((high, low))
+    order = order_by((low, high))
     low, high = low[order], high[order]
     starts = np.ones(len(order), np.bool_)
     starts[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     first = np.flatnonzero(starts)
     bands = pairs.column("bands").to_numpy()[order]
-    united = np.bitwise_or.reduceat(bands, first) if len(first) else bands
-    table = pairs.take(pa.array(order[first])).combine_chunks()
-    return table.set_column(table.schema.get_field_index("bands"), "bands", pa.array(united, pa.uint64()))
+    return order[first], np.bitwise_or.reduceat(bands, first) if len(first) else bands
+
+
+def _taken(pairs: pa.Table, rows: np.ndarray, bands: np.ndarray) -> pa.Table:
+    table = pairs.take(pa.array(rows)).combine_chunks()
+    return table.set_column(table.schema.get_field_index("bands"), "bands", pa.array(bands, pa.uint64()))
 
 
 def _places(rows: pa.RecordBatch) -> np.ndarray:
@@ -104,17 +115,19 @@ def run(task: Task, store: ObjectStore) -> Receipt:
 def _flush(writer: ObjectWriter, pending: Sequence[pa.RecordBatch], schema: pa.Schema, parts: int) -> int:
     if not pending:
         return 0
-    pairs = merged_pairs(pa.Table.from_batches(pending, schema=schema).combine_chunks())
-    lower = bytes_of(pairs.column("lower").combine_chunks())[:, -16:]
-    part = part_of(column_of(lower), parts)
-    by_part = np.argsort(part, kind="stable")
+    from gristmill.stages.kernels.radix import argsort
+
+    pairs = pa.Table.from_batches(pending, schema=schema).combine_chunks()
+    rows, bands = _once(pairs)
+    part = part_of(column_of(bytes_of(pairs.column("lower").combine_chunks())[:, -16:]), parts)[rows]
+    by_part = argsort(part.astype(np.uint64))
     bounds = np.searchsorted(part[by_part], np.arange(parts + 1))
-    ordered = pairs.take(pa.array(by_part)).combine_chunks()
+    ordered = _taken(pairs, rows[by_part], bands[by_part])
     spill = SpillWriter(writer, schema)
     for p in range(parts):
         spill.part(ordered.slice(int(bounds[p]), int(bounds[p + 1] - bounds[p])).to_batches())
     spill.close("pairs")
-    return pairs.num_rows
+    return len(rows)
 
 
 def _write_large(writer: ObjectWriter, groups: Groups) -> int:
