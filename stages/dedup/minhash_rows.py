@@ -285,14 +285,12 @@ class Groups:
     def _against_pivots(self, rows: pa.RecordBatch, passed: int) -> Iterator[pa.RecordBatch]:
         """Members of a large group: where some `passed` before, the first `pivots` of these rows are the group's."""
         members = rows.num_rows
-        left, right = np.triu_indices(min(self.pivots, members), 1) if not passed else (_NONE, _NONE)
-        rest = np.arange(self.pivots, members)
-        left = np.concatenate([left, np.tile(np.arange(self.pivots), len(rest))])
-        right = np.concatenate([right, np.repeat(rest, self.pivots)])
-        yield from _pairs(rows, left, right)
-
-
-_NONE = np.zeros(0, np.int64)
+        if not passed:
+            yield from _pairs(rows, *np.triu_indices(min(self.pivots, members), 1))
+        at_once = max(1, PAIRS_A_BLOCK // self.pivots)
+        for first in range(self.pivots, members, at_once):
+            rest = np.arange(first, min(members, first + at_once))
+            yield from _pairs(rows, np.tile(np.arange(self.pivots), len(rest)), np.repeat(rest, self.pivots))
 
 
 def _pairs(rows: pa.RecordBatch, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
