@@ -30,6 +30,9 @@ def resolve_stages(recipe: Recipe) -> dict[str, tuple[Stage, ...]]:
             try:
                 loaded.append(catalogue.load(step.name, step_params(recipe, step), recipe.base_dir))
             except GristmillError as error:
+                if error.where.endswith(".tokenizer") and "tokenizer" not in step.params:
+                    what = f"tokenizer: {error.what}"
+                    raise RecipeError(what, str(recipe.path), error.value, error.remedy) from error
                 raise _at_step(error, dataset, step) from error
         stages[dataset.name] = tuple(loaded)
     return stages

@@ -15,6 +15,7 @@ from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.census import load_census
+from gristmill.stages.dedup.repos import RepoDedup
 from tests.laws.running import call, fingerprint, json_of, run_inline, write_recipe
 from tests.stages.dedup.tiny_embeddings import table
 
@@ -126,7 +127,7 @@ def test_a_stage_that_changed_is_refused(tmp_path: Path) -> None:
         what = {"census": {"stage": "repo_dedup", "version": version, "params": params}}
         return make_task("decide", what, {"stage": "repo_dedup", "params": {}, "base_dir": str(tmp_path)}, "d 1/1")
 
-    assert load_census(task(1))
+    assert load_census(task(RepoDedup.version))
     with pytest.raises(InputError, match="changed"):
         load_census(task(0))
 
