@@ -7,7 +7,8 @@
 4. who stays (`similar_settle`): one process.
 
 Where groups were too large, 2 to 4 are done again for what is left of them, with the next best members, twice as many
-each time (up to `max_bucket`), until all pairs that matter were compared; at most MAX_ROUNDS times. The fact
+each time (up to `max_bucket`), until all pairs that matter were compared; at most MAX_ROUNDS times, and no longer than
+rounds find something. The fact
 `large_left` says whether groups are left then of which not all pairs were compared. A new
 shard costs its own keys, the fixed-width rows of all, the sets of the shards of whose documents others are compared
 than before, and the parts of the pairs in which something changed; addresses hold the number of a shard, so where it
@@ -31,6 +32,9 @@ from gristmill.pipeline.similar.verify import Candidates, verify_pairs
 from gristmill.pipeline.task import Task, make_task
 
 MAX_ROUNDS = 12
+IDLE_PAIRS = 1 << 20
+IDLE_RATIO = 1000
+"""A round that compares more than IDLE_PAIRS pairs, and finds less than one similar one in IDLE_RATIO, is the last."""
 
 
 def run_similar(ctx: Context, dataset: str, step: LoadedStep, shards: Sequence[ShardRef]) -> Found:
@@ -97,7 +101,9 @@ def _rounds(search: Search, copies: Sequence[Receipt], keys: Sequence[Receipt], 
             search.facts |= _large_facts(pairs)
         for p, receipt in found.items():
             state.served.setdefault(p, []).append(receipt)
+        compared, similar = candidates.compared, candidates.similar
         edges = verify_pairs(search, candidates, pairs, number)
+        idle = _is_idle(candidates.compared - compared, candidates.similar - similar)
         left = bool(found) or (number == MAX_ROUNDS and bool(edges))
         search.facts |= {"rounds": number, "large_left": left}
         if settled is not None and not edges and not found:
@@ -106,11 +112,17 @@ def _rounds(search: Search, copies: Sequence[Receipt], keys: Sequence[Receipt], 
             search.edges += edges
             settled = search.ctx.map([_settle_task(search, copies)])[0]
             _go_on(search.ctx, state, [*copies, settled])
-        if not state.large:
+        if not state.large or (idle and number > 1):
             break
     assert settled is not None
     search.facts |= {"compared": candidates.compared, "similar": candidates.similar}
     return settled
+
+
+def _is_idle(compared: int, similar: int) -> bool:
+    """Whether a round of many comparisons found next to nothing: a million documents that share a template would go on
+    comparing with one another, 344 times each, for a handful of pairs. What is left is told (`large_left`)."""
+    return compared > IDLE_PAIRS and similar * IDLE_RATIO < compared
 
 
 def _go_on(ctx: Context, state: _Rounds, gone: list[Receipt]) -> None:

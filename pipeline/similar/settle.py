@@ -1,7 +1,8 @@
 """Who stays: from verified pairs and copies to verdicts, in one process and one stream of edges sorted by rank.
 
 Documents are numbered densely over all shards, those of the dataset first, then those of an index, which stay whatever
-comes. Memory is some 40 bytes a document, whatever the number of edges; the edges are read twice from mapped files.
+comes. Memory is some 40 bytes a document, whatever the number of edges, and what is told of those that go or are
+marked; edges are read twice from mapped files.
 """
 
 import itertools
