@@ -9,10 +9,12 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -59,9 +61,10 @@ for name in names:
 """
 
 
-def run(*argv: str | Path, cwd: Path) -> str:
-    """Standard output of a command that must succeed; it sees no PYTHONPATH and the like."""
+def run(*argv: str | Path, cwd: Path, more: Mapping[str, str] | None = None) -> str:
+    """Standard output of a command that must succeed; it sees no PYTHONPATH and the like, and `more` besides."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON") or key == "PYTHON"}
+    env |= more or {}
     done = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{argv}: exit {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -242,8 +245,9 @@ def installed(repo: Path, wheel: Path, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def imported(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """Name and file of each module of the installed wheel. A fixture, since the kernels are compiled on the way."""
-    listed = run(installed / "bin" / "python", "-c", IMPORT_ALL, cwd=tmp_path_factory.mktemp("elsewhere"))
+    """Name and file of each module of the installed wheel; kernels are not compiled, which takes minutes."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    listed = run(installed / "bin" / "python", "-c", IMPORT_ALL, cwd=folder, more={"NUMBA_DISABLE_JIT": "1"})
     return [line.split(" ", 1) for line in listed.splitlines()]
 
 
@@ -257,15 +261,21 @@ def test_installed_command_shows_its_help_outside_the_checkout(installed: Path, 
     assert "run" in run(installed / "bin" / "gristmill", "--help", cwd=tmp_path)
 
 
-@pytest.mark.usefixtures("imported")
-def test_installed_command_makes_sound_rows_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text(RECIPE)
+@pytest.fixture(scope="module")
+def ran(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `run` and `verify` of the installed command say. A fixture, since kernels are compiled on the way."""
+    folder = tmp_path_factory.mktemp("ran")
+    (folder / "r.yaml").write_text(RECIPE)
     for name, text in (("a", "That is the river of the old town.\n"), ("b", "And this is what they have with it.\n")):
-        (tmp_path / f"{name}.txt").write_text(text * 9)
-        (tmp_path / f"{name}-copy.txt").write_text(text * 9)
-    (tmp_path / "short.txt").write_text("Too short.")
+        (folder / f"{name}.txt").write_text(text * 9)
+        (folder / f"{name}-copy.txt").write_text(text * 9)
+    (folder / "short.txt").write_text("Too short.")
     command = installed / "bin" / "gristmill"
-    made = json.loads(run(command, "run", "r.yaml", "--out", "out", "--workers", "1", "--json", cwd=tmp_path))
+    made = run(command, "run", "r.yaml", "--out", "out", "--workers", "1", "--json", cwd=folder)
+    return json.loads(made), json.loads(run(command, "verify", "out", "--deep", "--json", cwd=folder))
+
+
+def test_installed_command_makes_sound_rows_outside_the_checkout(ran: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    made, verified = ran
     assert {dataset["name"]: dataset["records"] for dataset in made["datasets"]} == {"notes": 2, "rows": 2}
-    verified = json.loads(run(command, "verify", "out", "--deep", "--json", cwd=tmp_path))
     assert verified["faults"] == []
