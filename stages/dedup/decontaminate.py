@@ -27,20 +27,21 @@ of the corpus had; one document alone cannot tell that. `fields: [question, answ
 
 import warnings
 from dataclasses import MISSING, dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
 from gristmill.stages.columns import char_counts, with_column, with_rows
-from gristmill.stages.dedup.eval_match import Limits, Match, match_of, note_of
-from gristmill.stages.dedup.eval_sets import EvalSets, EvalWish, load_sets, versions_of
 from gristmill.stages.dedup.passages import Passage, without_passages
 from gristmill.stages.kernels.buffers import Bytes, text_buffers
-from gristmill.stages.kernels.ngram_probe import MAX_NGRAM, Cut, passages, rows_with_grams
 from gristmill.stages.params import file_param, param
 from gristmill.stages.protocol import Floats, Mapped, Reason, RowVerdict, Rule
+
+if TYPE_CHECKING:
+    from gristmill.stages.dedup.eval_match import Match
+    from gristmill.stages.dedup.eval_sets import EvalSets
 
 _REASON = "contaminated"
 _SOURCE = "Brown et al. 2020, GPT-3, appendix C"
@@ -68,6 +69,8 @@ class Decontaminate:
     max_cuts: int = param(10, "cut: a document with more passages goes as a whole (GPT-3: 10)")
 
     def __post_init__(self) -> None:
+        from gristmill.stages.kernels.ngram_probe import MAX_NGRAM
+
         _check(1 <= self.ngram <= MAX_NGRAM, "ngram", self.ngram, f"give 1 to {MAX_NGRAM}")
         _check(self.min_words >= 1, "min_words", self.min_words, "give 1 or more")
         _check(0 <= self.min_item_frac <= 1, "min_item_frac", self.min_item_frac, "give a number in [0, 1]")
@@ -103,6 +106,9 @@ class Decontaminate:
 
     def transform(self, batch: pa.RecordBatch) -> Mapped:
         """The batch without cut passages; verdicts on the documents that go."""
+        from gristmill.stages.dedup.eval_match import Limits, match_of
+        from gristmill.stages.kernels.ngram_probe import rows_with_grams
+
         sets = self._sets()
         data, offsets = text_buffers(batch.column("text"))
         work = _Work(batch.num_rows)
@@ -118,8 +124,11 @@ class Decontaminate:
                 work.settle(row, kept, match, self.max_ngrams)
         return work.mapped(batch)
 
-    def _cut(self, sets: EvalSets, text: Bytes, match: Match, meta: str | None) -> Passage | None:
+    def _cut(self, sets: "EvalSets", text: Bytes, match: "Match", meta: str | None) -> Passage | None:
         """The text without its passages; None where the document has to go."""
+        from gristmill.stages.dedup.eval_match import Limits, match_of, note_of
+        from gristmill.stages.kernels.ngram_probe import Cut, passages
+
         wanted = np.zeros(len(sets.grams.sizes), np.uint8)
         wanted[match.grams[match.wanted]] = 1
         spans = passages(
@@ -132,7 +141,9 @@ class Decontaminate:
         again = match_of(sets, left, Limits(self.max_ngrams, self.min_item_frac))
         return kept if kept.text.strip() and not again.found else None
 
-    def _sets(self) -> EvalSets:
+    def _sets(self) -> "EvalSets":
+        from gristmill.stages.dedup.eval_sets import EvalWish, load_sets, versions_of
+
         against = (self.against,) if isinstance(self.against, str) else self.against
         ignore = versions_of(self.ignore)
         found = EvalWish(versions_of(against), self.fields, self.ngram, self.min_words, self.ignore_above, ignore)
@@ -155,7 +166,7 @@ class _Work:
         self.verdicts: list[RowVerdict] = []
         self.kept: dict[int, Passage] = {}
 
-    def settle(self, row: int, kept: Passage | None, match: Match, limit: int) -> None:
+    def settle(self, row: int, kept: Passage | None, match: "Match", limit: int) -> None:
         """Row `row` goes, or stays with another text."""
         if kept is None:
             found = RowVerdict(row, "drop", _REASON, "eval_ngrams", float(match.ngrams), float(limit), match.detail)

@@ -20,7 +20,6 @@ from gristmill.stages.dedup.ranks import bytes_of, column_of
 from gristmill.stages.dedup.shingles import shingle_sets_of_ids
 from gristmill.stages.dedup.sketch import Sketch, SketchSpec, band_keys, signatures_of_sets, sketch
 from gristmill.stages.dedup.tokens import token_ids
-from gristmill.stages.kernels.groups import group_starts, oversize, pair_blocks
 from gristmill.stages.protocol import EMITTED_ADDR, VERDICTS, Reason, emitted_schema, verdicts
 
 Addresses = npt.NDArray[np.uint64]
@@ -106,6 +105,8 @@ class Copies:
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """All but the first of each key; the open group's first is carried to the next batch."""
+        from gristmill.stages.kernels.groups import group_starts
+
         carried: pa.Table | None = None
         for batch in batches:
             if not batch.num_rows:
@@ -236,6 +237,8 @@ class Groups:
 
     def pairs(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows of `pairs_schema`."""
+        from gristmill.stages.kernels.groups import group_starts
+
         open_rows: pa.Table | None = None
         passed = 0
         for batch in batches:
@@ -272,6 +275,8 @@ class Groups:
         yield from self._all_pairs(rows, starts)
 
     def _all_pairs(self, rows: pa.RecordBatch, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+        from gristmill.stages.kernels.groups import oversize, pair_blocks
+
         for group in oversize(starts, self.cap).tolist():
             self._note(rows.slice(int(starts[group])), int(starts[group + 1] - starts[group]))
         for left, right in pair_blocks(starts, self.cap, self.pivots, PAIRS_A_BLOCK):

@@ -23,9 +23,10 @@ from typing import ClassVar
 
 from gristmill.manifests.errors import UsageError
 from gristmill.stages.dedup import keeper
-from gristmill.stages.dedup.substring_rounds import REASONS, AnchorRound, PassageRound, WindowRound
 from gristmill.stages.params import param, tokenizer_param
-from gristmill.stages.protocol import Exchange, Reason
+from gristmill.stages.protocol import EMPTIED, Exchange, Reason
+
+REASONS = (Reason("repeated_passage", "drop", "stands in the keeper, or earlier in the same text"), EMPTIED)
 
 MIN_TOKENS, MAX_TOKENS = 8, 1 << 16
 
@@ -61,6 +62,8 @@ class SubstringDedup:
 
     def rounds(self) -> tuple[Exchange, ...]:
         """Anchors, windows, passages."""
+        from gristmill.stages.dedup.substring_rounds import AnchorRound, PassageRound, WindowRound
+
         return (
             AnchorRound(self.min_tokens, self.tokenizer),
             WindowRound(self.min_tokens, self.tokenizer, self.keep),

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from gristmill.stages.dedup import ranks
 from gristmill.stages.dedup.ranks import bytes_of, column_of
+from gristmill.stages.dedup.substring import REASONS
 from gristmill.stages.dedup.substring_groups import ANCHORS, WINDOWS, repeated_anchors, repeated_windows
 from gristmill.stages.dedup.token_spans import Units, hashes_of, units_of
 from gristmill.stages.kernels.buffers import text_buffers
@@ -40,14 +41,13 @@ from gristmill.stages.kernels.windows import (
 )
 from gristmill.stages.kernels.windows_tokens import snapped
 from gristmill.stages.kernels.winnow import Hashes, Ints, anchors, flagged_windows, split_window
-from gristmill.stages.protocol import CUT, EMITTED_ADDR, EMPTIED, Reason, emitted_schema, verdicts
+from gristmill.stages.protocol import CUT, EMITTED_ADDR, Reason, emitted_schema, verdicts
 
 Addresses = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
 _Emitted = tuple[Ints, Bytes, Ints, Bytes]
 
-REASONS = (Reason("repeated_passage", "drop", "stands in the keeper, or earlier in the same text"), EMPTIED)
 NAME = "substring_dedup"
 
 ID_BYTES, PLACE_BYTES = 16, 4

@@ -10,7 +10,7 @@ import sys
 from gristmill.stages.kernels import {module}
 import numba
 print(numba.config.CACHE_DIR)
-print(sorted({{"awkward", "scipy"}} & set(sys.modules)))
+print(sorted({{"awkward"}} & set(sys.modules)))
 """
 
 
