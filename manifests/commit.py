@@ -21,7 +21,7 @@ import uuid
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from blake3 import blake3
 
@@ -224,6 +224,13 @@ class ObjectWriter:
         self._open: dict[int, tuple[HashingFile, Path]] = {}
         self._started_s = time.time()
         folder.mkdir(parents=True, exist_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        if failed is not None:
+            self.abandon()
 
     def create(self) -> HashingFile:
         """A new temporary file of this attempt; give it to `add` when it is complete."""

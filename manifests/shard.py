@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -120,6 +122,16 @@ class ParquetShards:
         """Write what is pending. A role without rows leaves no file."""
         self._flush_group()
         self._close_file()
+
+
+def read_numbered(
+    path: Path, columns: Sequence[str] | None = None
+) -> Iterator[tuple[pa.RecordBatch, npt.NDArray[np.uint64]]]:
+    """The batches of a shard, each with the numbers of its rows in the shard."""
+    first = 0
+    for batch in read_shard(path, columns):
+        yield batch, np.arange(first, first + batch.num_rows, dtype=np.uint64)
+        first += batch.num_rows
 
 
 def read_shard(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:

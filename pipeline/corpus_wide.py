@@ -32,9 +32,8 @@ def corpus_verdicts(ctx: Context, dataset: str, step: LoadedStep, shards: Sequen
     if isinstance(stage, Census):
         decided = census_shards(ctx, label, described(step), shards)
         return Found(drops_by_shard(ctx, [decided], len(shards)), decided.facts["told"])
-    if isinstance(stage, Similar):
-        return run_similar(ctx, dataset, step, shards)
-    raise NotImplementedError(type(stage).__name__)
+    assert isinstance(stage, Similar)
+    return run_similar(ctx, dataset, step, shards)
 
 
 def _rounds(ctx: Context, label: str, step: LoadedStep, shards: Sequence[ShardRef]) -> Found:

@@ -4,8 +4,9 @@ that gives into the shares of the shards.
 An address is `(shard << 32) | row` inside the frozen plan; what a task's key says of verdicts never holds one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,10 +105,10 @@ def emit_tasks(
     return tasks, parts
 
 
-def spill_runs(ctx: Context, receipts: Sequence[Receipt], part: int, first_shard: int = 0) -> list[list[Any]]:
+def spill_runs(ctx: Context, receipts: Sequence[Receipt], part: int) -> list[list[Any]]:
     """Part `part` of the spill file of each receipt: `[path, part, address of the shard's row 0]`."""
     return [
-        [str(ctx.store.path(r.key, f)), f.extra["parts"][part], (first_shard + i) << SHARD_ADDR_BITS]
+        [str(ctx.store.path(r.key, f)), f.extra["parts"][part], i << SHARD_ADDR_BITS]
         for i, r in enumerate(receipts)
         for f in r.role("spill")
     ]
@@ -130,18 +131,23 @@ def reduce_tasks(
     ]
 
 
+def shard_ranges(path: Path, shards: int) -> Iterator[tuple[int, list[Any]]]:
+    """Each shard of which a file sorted by `addr` has rows, and these rows as `[path, first, stop]`."""
+    bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
+    with pa.memory_map(str(path)) as source:
+        addr = pa.ipc.open_file(source).read_all().column("addr").to_numpy()
+    bounds = np.searchsorted(addr, bases)
+    for shard in np.flatnonzero(bounds[1:] > bounds[:-1]).tolist():
+        yield shard, [str(path), int(bounds[shard]), int(bounds[shard + 1])]
+
+
 def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], shards: int) -> list[ShardDrops]:
     """Cut the reduced rows (sorted by address in each partition) into the shares of the shards."""
-    bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
     ranges: list[list[list[Any]]] = [[] for _ in range(shards)]
     for receipt in reduced:
         for file in receipt.role("reduced"):
-            path = ctx.store.sound_path(receipt.key, file)
-            with pa.memory_map(str(path)) as source:
-                addr = pa.ipc.open_file(source).read_all().column("addr").to_numpy()
-            bounds = np.searchsorted(addr, bases)
-            for shard in np.flatnonzero(bounds[1:] > bounds[:-1]).tolist():
-                ranges[shard].append([str(path), int(bounds[shard]), int(bounds[shard + 1])])
+            for shard, mine in shard_ranges(ctx.store.sound_path(receipt.key, file), shards):
+                ranges[shard].append(mine)
     return [
         ShardDrops(mine, shard << SHARD_ADDR_BITS, _drops_digest(mine, shard << SHARD_ADDR_BITS))
         for shard, mine in enumerate(ranges)

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.stages.columns import bytes_of
+
 assert sys.byteorder == "little"
 
 ROWS_A_PARTITION = 1 << 20
@@ -36,12 +38,7 @@ def partitions_for(rows: int) -> int:
 
 def fixed_bytes(column: pa.ChunkedArray | pa.FixedSizeBinaryArray) -> Bytes:
     """An (n, width) view of a fixed_size_binary column without nulls."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    width = array.type.byte_width
-    if len(array) == 0:
-        return np.zeros((0, width), dtype=np.uint8)
-    raw = np.frombuffer(array.buffers()[1], dtype=np.uint8)
-    return raw[array.offset * width : (array.offset + len(array)) * width].reshape(-1, width)
+    return bytes_of(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
 
 
 def words(column: pa.ChunkedArray | pa.FixedSizeBinaryArray) -> list[Words]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from gristmill.manifests.errors import RecipeError
 from gristmill.stages import catalogue
-from gristmill.stages.protocol import Census, Exchange, Filter, Mapper, Rounds, Similar
+from gristmill.stages.protocol import Corpus, Filter, Mapper
 
 StepKind = Literal["row", "exchange", "plan"]
 
@@ -52,7 +52,7 @@ class Phase:
 
 def kind_of(stage: object) -> StepKind:
     """The shape of a stage."""
-    if isinstance(stage, Exchange | Rounds | Similar | Census):
+    if isinstance(stage, Corpus):
         return "exchange"
     if isinstance(stage, Filter | Mapper):
         return "row"

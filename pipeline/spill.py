@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from blake3 import blake3
 
@@ -83,6 +85,23 @@ class SpillWriter:
         self._ipc.close()
         more = {"parts": self.parts, **(extra or {})}
         self._writer.add(self._file, role, f"{role}.arrow", self.rows, more)
+
+
+def write_one(writer: ObjectWriter, role: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
+    """A spill file of one part; its rows."""
+    spill = SpillWriter(writer, schema)
+    spill.part(batches)
+    spill.close(role)
+    return spill.rows
+
+
+def write_parts(writer: ObjectWriter, role: str, rows: pa.Table, part: npt.NDArray[np.int64], parts: int) -> None:
+    """A spill file of so many parts, of rows in the order of their `part`, int64 (n) in [0, parts)."""
+    bounds = np.searchsorted(part, np.arange(parts + 1))
+    spill = SpillWriter(writer, rows.schema)
+    for p in range(parts):
+        spill.part(rows.slice(int(bounds[p]), int(bounds[p + 1] - bounds[p])).to_batches())
+    spill.close(role)
 
 
 def read_part(path: Path, part: Sequence[Any]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,5 @@
-"""What stages do with columns of a batch: count characters, replace columns and rows, divide counts."""
+"""What stages do with columns of a batch: count characters, replace columns and rows, divide counts; and columns of
+fixed-width bytes as arrays."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,6 +12,7 @@ from gristmill.stages.kernels.buffers import Bytes, Offsets, text_buffers
 from gristmill.stages.protocol import Floats
 
 Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 
 
 def char_counts(text: pa.Array) -> Ints:
@@ -52,3 +54,25 @@ def _parts(
 def ratio(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic]) -> Floats:
     """Part of whole, row by row; 0 where both are nothing."""
     return part.astype(np.float64, copy=False) / np.maximum(whole.astype(np.float64, copy=False), 1.0)
+
+
+def column_of(raw: Bytes) -> pa.FixedSizeBinaryArray:
+    """A column of (n, width) bytes."""
+    rows, width = raw.shape
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), rows, [None, pa.py_buffer(np.ascontiguousarray(raw))])
+
+
+def bytes_of(column: pa.Array) -> Bytes:
+    """(n, width) bytes of a fixed-size binary column; those of a null are 0."""
+    width = column.type.byte_width
+    if column.null_count:
+        column = pc.fill_null(column, bytes(width))
+    if not len(column):
+        return np.zeros((0, width), np.uint8)
+    raw = np.frombuffer(column.buffers()[1], np.uint8)
+    return raw[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
+
+
+def words_of(raw: Bytes) -> Words:
+    """(n, width / 8) big-endian numbers, which compare as the bytes do."""
+    return np.ascontiguousarray(raw).view(">u8").astype(np.uint64)

@@ -8,11 +8,11 @@
 
 Where groups were too large, 2 to 4 are done again for what is left of them, with the next best members, twice as many
 each time (up to `max_bucket`), until all pairs that matter were compared; at most MAX_ROUNDS times, and no longer than
-rounds find something. The fact
-`large_left` says whether groups are left then of which not all pairs were compared. A new
-shard costs its own keys, the fixed-width rows of all, the sets of the shards of whose documents others are compared
-than before, and the parts of the pairs in which something changed; addresses hold the number of a shard, so where it
-stands before others that is all of them.
+rounds find something. The fact `large_left` says whether groups are left then of which not all pairs were compared.
+
+A new shard costs its own keys, the fixed-width rows of all, the sets of the shards of whose documents others are
+compared than before, and the parts of the pairs in which something changed; addresses hold the number of a shard, so
+where it stands before others that is all of them.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def _rounds(search: Search, copies: Sequence[Receipt], keys: Sequence[Receipt], 
     candidates, state = Candidates(search.pair_parts), _Rounds(list(copies))
     settled: Receipt | None = None
     for number in range(1, MAX_ROUNDS + 1):
-        chosen = sorted(state.large) if settled is not None else list(range(parts))
+        chosen = sorted(state.large) if settled is not None else range(parts)
         pairs = search.ctx.map([_pair_task(search, keys, (p, parts), state, number) for p in chosen])
         found = {p: r for p, r in zip(chosen, pairs, strict=True) if r.facts["large_groups"]}
         if settled is None:

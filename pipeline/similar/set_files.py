@@ -17,7 +17,7 @@ import pyarrow as pa
 from blake3 import blake3
 
 from gristmill.manifests.errors import VerifyError
-from gristmill.stages.dedup.ranks import bytes_of
+from gristmill.stages.columns import bytes_of
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

@@ -8,14 +8,17 @@ marked; edges are read twice from mapped files.
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS
 from gristmill.pipeline.exchange_rows import fixed_bytes, merge_runs
 from gristmill.pipeline.similar.tables import mapped_batches
+from gristmill.stages.columns import words_of
 from gristmill.stages.dedup.minhash import EXACT, INDEXED, NEAR
 from gristmill.stages.dedup.minhash_rows import Copies
 from gristmill.stages.dedup.stars import DROPPED, fresh_status, settle
@@ -29,8 +32,8 @@ Words = npt.NDArray[np.uint64]
 EDGES_A_ROUND = 1 << 18
 """Of a merge: 100 bytes each, held some five times over."""
 
-SHARD_ADDR_BITS = np.uint64(32)
-_ROW_MASK = np.uint64(0xFFFFFFFF)
+_SHARD_BITS = np.uint64(SHARD_ADDR_BITS)
+_ROW_MASK = np.uint64((1 << SHARD_ADDR_BITS) - 1)
 _MOST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -41,20 +44,24 @@ class Shards:
     rows: Sequence[int]
     ours: int
 
-    @property
+    @cached_property
     def starts(self) -> Ints:
         """Number of the first document of each shard, and of all."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(self.rows, np.int64))])
 
+    @property
+    def first_indexed(self) -> int:
+        """Number of the first document that is an index's."""
+        return int(self.starts[self.ours])
+
     def numbers(self, addr: Words) -> Ints:
         """Dense numbers of addresses."""
-        return self.starts[(addr >> SHARD_ADDR_BITS).astype(np.int64)] + (addr & _ROW_MASK).astype(np.int64)
+        return self.starts[(addr >> _SHARD_BITS).astype(np.int64)] + (addr & _ROW_MASK).astype(np.int64)
 
     def addresses(self, number: Ints) -> Words:
         """Addresses of dense numbers."""
-        starts = self.starts
-        shard = np.searchsorted(starts, number, side="right") - 1
-        return (shard.astype(np.uint64) << SHARD_ADDR_BITS) | (number - starts[shard]).astype(np.uint64)
+        shard = np.searchsorted(self.starts, number, side="right") - 1
+        return (shard.astype(np.uint64) << _SHARD_BITS) | (number - self.starts[shard]).astype(np.uint64)
 
 
 @dataclass
@@ -70,7 +77,7 @@ class _State:
     def __post_init__(self) -> None:
         documents = int(self.shards.starts[-1])
         self.status = fresh_status(documents)
-        self.status[int(self.shards.starts[self.shards.ours]) :] = INDEX
+        self.status[self.shards.first_indexed :] = INDEX
         self.parent = fresh_parents(documents)
         self.touched = np.zeros(documents, np.bool_)
         self.count = np.ones(documents, np.int64)
@@ -80,8 +87,8 @@ def decide(edges: Sequence[str], copies: Sequence[str], shards: Shards, threshol
     """Rows of VERDICTS sorted by address: what goes, and the clusters of what stays. `edges` and `copies` are files."""
     state = _State(shards)
     drops = _settled(edges, state)
-    equal = _copies(copies, state)
-    gone = [_near(drops, shards, threshold), _equal(equal, drops, state, threshold)]
+    equal = _copies(copies, drops, state)
+    gone = [_near(drops, shards, threshold), _equal(equal, drops, shards, threshold)]
     kept = _marks(edges, equal, drops, state)
     table = pa.Table.from_batches([*gone, kept], schema=VERDICTS).combine_chunks()
     return table.sort_by([("addr", "ascending"), ("kind", "ascending")]).combine_chunks()
@@ -158,17 +165,28 @@ def _ends(batch: pa.RecordBatch, shards: Shards) -> tuple[Ints, Ints]:
     return tuple(shards.numbers(batch.column(name).to_numpy()) for name in ("addr", "higher_addr"))  # type: ignore[return-value]
 
 
-def _copies(paths: Sequence[str], state: _State) -> pa.Table:
-    """The verdicts of the copies, sorted; their counts and those of the kept ones are entered."""
+@dataclass(frozen=True)
+class _Equal:
+    """The verdicts of the copies, sorted, the number of the one that each equals (`best`), and where that one stands
+    among those that go (`at`, -1 where it stays)."""
+
+    table: pa.Table
+    best: Ints
+    at: Ints
+
+
+def _copies(paths: Sequence[str], drops: _Drops, state: _State) -> _Equal:
+    """The copies; their counts and those of the kept ones are entered."""
     table = pa.Table.from_batches([b for p in paths for b in mapped_batches(p)], schema=Copies.reduced)
     table = table.combine_chunks().sort_by("addr").combine_chunks()
-    for name, count in (("addr", "start"), ("note", "stop")):
-        state.count[state.shards.numbers(table.column(name).to_numpy())] = table.column(count).to_numpy()
-    return table
+    copy, best = (state.shards.numbers(table.column(name).to_numpy()) for name in ("addr", "note"))
+    state.count[copy] = table.column("start").to_numpy()
+    state.count[best] = table.column("stop").to_numpy()
+    return _Equal(table, best, drops.at(best))
 
 
 def _near(drops: _Drops, shards: Shards, threshold: float) -> pa.RecordBatch:
-    indexed = drops.higher >= shards.starts[shards.ours]
+    indexed = drops.higher >= shards.first_indexed
     columns = {
         "kind": DROP,
         "reason": np.where(indexed, INDEXED, NEAR),
@@ -180,19 +198,16 @@ def _near(drops: _Drops, shards: Shards, threshold: float) -> pa.RecordBatch:
     return verdicts(shards.addresses(drops.lower), columns)
 
 
-def _equal(copies: pa.Table, drops: _Drops, state: _State, threshold: float) -> pa.RecordBatch:
+def _equal(copies: _Equal, drops: _Drops, shards: Shards, threshold: float) -> pa.RecordBatch:
     """A copy goes for the one it equals, or for what that one went for."""
-    shards = state.shards
-    best = shards.numbers(copies.column("note").to_numpy())
-    at = drops.at(best)
-    near = at >= 0
-    keeper = fixed_bytes(copies.column("keeper")).copy()
-    keeper[near] = drops.keeper[at[near]]
-    first_indexed = shards.starts[shards.ours]
-    indexed = best >= first_indexed
-    indexed[near] = drops.higher[at[near]] >= first_indexed
-    value, note = np.ones(len(best)), np.zeros(len(best), np.uint64)
-    value[near], note[near] = drops.value[at[near]], drops.bands[at[near]]
+    near = copies.at >= 0
+    at = copies.at[near]
+    keeper = fixed_bytes(copies.table.column("keeper")).copy()
+    keeper[near] = drops.keeper[at]
+    indexed = copies.best >= shards.first_indexed
+    indexed[near] = drops.higher[at] >= shards.first_indexed
+    value, note = np.ones(len(near)), np.zeros(len(near), np.uint64)
+    value[near], note[near] = drops.value[at], drops.bands[at]
     columns = {
         "kind": DROP,
         "reason": np.where(indexed, INDEXED, np.where(near, NEAR, EXACT)),
@@ -201,29 +216,28 @@ def _equal(copies: pa.Table, drops: _Drops, state: _State, threshold: float) -> 
         "limit": np.where(near, threshold, 1.0),
         "note": note,
     }
-    return verdicts(copies.column("addr").to_numpy(), columns)
+    return verdicts(copies.table.column("addr").to_numpy(), columns)
 
 
-def _marks(edges: Sequence[str], copies: pa.Table, drops: _Drops, state: _State) -> pa.RecordBatch:
-    """Cluster and count of each document of the dataset that stays and has something like it."""
+def _marks(edges: Sequence[str], copies: _Equal, drops: _Drops, state: _State) -> pa.RecordBatch:
+    """Cluster and count of each document of the dataset that stays and has something like it. The counts of those that
+    went are added to those of who stays, in place: this comes last."""
     shards = state.shards
-    best = shards.numbers(copies.column("note").to_numpy())
-    at = drops.at(best)
-    total = state.count.copy()
-    np.add.at(total, drops.higher, state.count[drops.lower])
-    target = np.where(at >= 0, drops.higher[np.maximum(at, 0)] if len(drops.lower) else best, best)
-    np.add.at(total, target, copies.column("start").to_numpy())
+    np.add.at(state.count, drops.higher, state.count[drops.lower])
+    near = copies.at >= 0
+    target = copies.best.copy()
+    target[near] = drops.higher[copies.at[near]]
+    np.add.at(state.count, target, copies.table.column("start").to_numpy())
     hashes = _cluster_hashes(edges, copies, state)
-    touched = state.touched.copy()
-    touched[best] = True
-    touched[int(shards.starts[shards.ours]) :] = False
-    kept = np.flatnonzero(touched & (state.status != DROPPED))
+    state.touched[copies.best] = True
+    state.touched[shards.first_indexed :] = False
+    kept = np.flatnonzero(state.touched & (state.status != DROPPED))
     label = np.asarray(state.parent)[kept]
     cluster = np.column_stack([hashes[0][label], hashes[1][label]]).astype(">u8").view(np.uint8).reshape(-1, 16)
-    return verdicts(shards.addresses(kept), {"kind": MARK, "keeper": cluster, "value": total[kept]})
+    return verdicts(shards.addresses(kept), {"kind": MARK, "keeper": cluster, "value": state.count[kept]})
 
 
-def _cluster_hashes(edges: Sequence[str], copies: pa.Table, state: _State) -> tuple[Words, Words]:
+def _cluster_hashes(edges: Sequence[str], copies: _Equal, state: _State) -> tuple[Words, Words]:
     """The smallest content hash of each component of more than one, by its label, in two words."""
     from gristmill.stages.kernels.cluster_hash import lower_to
 
@@ -231,14 +245,14 @@ def _cluster_hashes(edges: Sequence[str], copies: pa.Table, state: _State) -> tu
     best = np.full(len(label), _MOST), np.full(len(label), _MOST)
 
     def enter(ends: Ints, hashes: npt.NDArray[np.uint8]) -> None:
-        words = np.ascontiguousarray(hashes).view(">u8").astype(np.uint64).reshape(-1, 2)
+        words = words_of(hashes)
         hi, lo = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
         lower_to(label[ends].astype(np.int64), hi, lo, *best)
 
     for lower, higher, batch in _edges(edges, state.shards):
         for ends, name in ((lower, "key"), (higher, "order")):
             enter(ends, fixed_bytes(batch.column(name))[:, -16:])
-    enter(state.shards.numbers(copies.column("note").to_numpy()), fixed_bytes(copies.column("content_hash")))
+    enter(copies.best, fixed_bytes(copies.table.column("content_hash")))
     return best
 
 

@@ -6,7 +6,7 @@ set of shingle hashes, ascending. EDGES: a verified pair, in the form of exchang
 better one, `value` their similarity, `bands` a bit for each band that met, `count` and `higher_count` as above.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,20 +93,7 @@ def without(batches: Iterator[pa.RecordBatch], gone: Addresses) -> Iterator[pa.R
         yield batch if stays.all() else batch.filter(pa.array(stays))
 
 
-def ranges_by_base(path: str | Path, column: str, bases: Addresses) -> list[tuple[int, int]]:
-    """For each of the sorted bases but the last, the rows [first, stop) of a sorted file from it to the next."""
-    parts = [batch.column(column).to_numpy() for batch in mapped_batches(path)]
-    values = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
-    bounds = np.searchsorted(values, bases)
-    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-
-
 def rows_of(path: str | Path, first: int, stop: int) -> pa.Table:
     """The rows [first, stop) of an IPC file."""
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all().slice(first, stop - first)
-
-
-def concat_batches(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
-    """A table in one piece."""
-    return pa.Table.from_batches(batches, schema=schema).combine_chunks()

@@ -9,9 +9,9 @@ from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX
 from gristmill.manifests.commit import Receipt
-from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS
+from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS, shard_ranges
 from gristmill.pipeline.similar.search import Search, paths_of
-from gristmill.pipeline.similar.tables import ranges_by_base, rows_of
+from gristmill.pipeline.similar.tables import rows_of
 from gristmill.pipeline.task import Task, make_task
 
 
@@ -64,16 +64,16 @@ def _set_tasks(
     search: Search, candidates: Candidates, fresh: dict[int, Receipt], number: int
 ) -> tuple[list[Task], list[int]]:
     """One task for each shard that a pair wants something of, and these shards."""
-    shards = len(search.rows)
-    bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
-    demands: list[list[list[list[Any]]]] = [[[] for _ in range(candidates.parts)] for _ in range(shards)]
+    demands: dict[int, dict[int, list[Any]]] = {}
     for part, receipt in fresh.items():
-        path = paths_of(search.ctx, [receipt], "demand")[0]
-        for shard, (first, stop) in enumerate(ranges_by_base(path, "addr", bases)):
-            if stop > first:
-                demands[shard][part].append([path, first, stop])
-    wanted = [shard for shard in range(shards) if any(map(len, demands[shard]))]
-    return [_set_task(search, shard, demands[shard], number) for shard in wanted], wanted
+        (file,) = receipt.role("demand")
+        path = search.ctx.store.sound_path(receipt.key, file)
+        for shard, mine in shard_ranges(path, len(search.rows)):
+            demands.setdefault(shard, {})[part] = mine
+    wanted = sorted(demands)
+    parts = range(candidates.parts)
+    by_part = [[[mine] if (mine := demands[shard].get(part)) else [] for part in parts] for shard in wanted]
+    return [_set_task(search, *of_shard, number) for of_shard in zip(wanted, by_part, strict=True)], wanted
 
 
 def _set_task(search: Search, shard: int, demands: list[list[list[Any]]], number: int) -> Task:

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.errors import GristmillError, InputError
-from gristmill.manifests.shard import read_shard
-from gristmill.pipeline.spill import SpillWriter
+from gristmill.manifests.shard import read_numbered
+from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task
 from gristmill.stages import catalogue
 from gristmill.stages.protocol import Census
@@ -34,21 +33,13 @@ def load_census(task: Task) -> Census:
 
 
 def _counted(stage: Census, path: Path) -> Iterator[pa.RecordBatch]:
-    first = 0
-    for batch in read_shard(path, stage.reads):
-        yield stage.count(batch, np.arange(first, first + batch.num_rows, dtype=np.uint64))
-        first += batch.num_rows
+    for batch, rows in read_numbered(path, stage.reads):
+        yield stage.count(batch, rows)
 
 
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     stage = load_census(task)
-    writer = store.begin(task.key, task.what)
-    try:
-        spill = SpillWriter(writer, stage.counts)
-        spill.part(_counted(stage, Path(task.payload["input"])))
-        spill.close("spill")
-        return writer.commit({"rows": spill.rows})
-    except BaseException:
-        writer.abandon()
-        raise
+    with store.begin(task.key, task.what) as writer:
+        rows = write_one(writer, "spill", stage.counts, _counted(stage, Path(task.payload["input"])))
+        return writer.commit({"rows": rows})

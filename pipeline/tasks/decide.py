@@ -11,7 +11,7 @@ from itertools import chain
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt
-from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.census import load_census
 from gristmill.pipeline.tasks.exchange_reduce import placed_run
@@ -26,12 +26,6 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     spills = task.payload["spills"]
     counted: Iterator[pa.RecordBatch] = chain.from_iterable(placed_run(*spill) for spill in spills)
     decided = pa.Table.from_batches(list(stage.decide(counted, told)), schema=VERDICTS)
-    writer = store.begin(task.key, task.what)
-    try:
-        spill = SpillWriter(writer, VERDICTS)
-        spill.part(decided.sort_by(_ORDER).combine_chunks().to_batches())
-        spill.close("reduced")
+    with store.begin(task.key, task.what) as writer:
+        write_one(writer, "reduced", VERDICTS, decided.sort_by(_ORDER).combine_chunks().to_batches())
         return writer.commit({"rows": decided.num_rows, "told": dict(sorted(told.items()))})
-    except BaseException:
-        writer.abandon()
-        raise

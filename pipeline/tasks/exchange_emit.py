@@ -16,20 +16,13 @@ import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt, refuse_damaged
 from gristmill.manifests.errors import GristmillError
-from gristmill.manifests.shard import read_shard
+from gristmill.manifests.shard import read_numbered
 from gristmill.pipeline.exchange_rows import part_of, sort_rows
 from gristmill.pipeline.exchanges import load_exchange
-from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.spill import write_parts
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.verdicts import read_verdicts
 from gristmill.stages.protocol import Exchange, Following, emitted_schema
-
-
-def _documents(path: Path, stage: Exchange) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
-    first = 0
-    for batch in read_shard(path, stage.reads):
-        yield batch, np.arange(first, first + batch.num_rows, dtype=np.uint64)
-        first += batch.num_rows
 
 
 def _idkeys(path: Path) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
@@ -64,7 +57,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     path = Path(payload["input"])
     if payload["format"] == "idkeys":  # shards have checksums in their pages
         refuse_damaged(path, task.what["input"])
-    batches = _idkeys(path) if payload["format"] == "idkeys" else _documents(path, stage)
+    batches = _idkeys(path) if payload["format"] == "idkeys" else read_numbered(path, stage.reads)
     if payload["found"] is None:
         emitted = [stage.emit(batch, addr) for batch, addr in batches]
     else:
@@ -75,15 +68,6 @@ def run(task: Task, store: ObjectStore) -> Receipt:
 
 def write_spill(task: Task, store: ObjectStore, ordered: pa.Table, parts: int) -> Receipt:
     """Commit sorted rows of an exchange as a spill file of so many parts."""
-    part = part_of(ordered.column("key"), parts)
-    bounds = np.searchsorted(part, np.arange(parts + 1))
-    writer = store.begin(task.key, task.what)
-    try:
-        spill = SpillWriter(writer, ordered.schema)
-        for p in range(parts):
-            spill.part(ordered.slice(int(bounds[p]), int(bounds[p + 1] - bounds[p])).to_batches())
-        spill.close("spill")
+    with store.begin(task.key, task.what) as writer:
+        write_parts(writer, "spill", ordered, part_of(ordered.column("key"), parts), parts)
         return writer.commit({"rows": ordered.num_rows})
-    except BaseException:
-        writer.abandon()
-        raise

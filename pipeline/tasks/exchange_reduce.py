@@ -14,7 +14,7 @@ import pyarrow as pa
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.pipeline.exchange_rows import merge_runs
 from gristmill.pipeline.exchanges import load_exchange
-from gristmill.pipeline.spill import SpillWriter, read_part
+from gristmill.pipeline.spill import read_part, write_one
 from gristmill.pipeline.task import Task
 from gristmill.stages.protocol import VERDICTS
 
@@ -33,12 +33,6 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     schema = getattr(stage, "reduced", VERDICTS)
     runs = [placed_run(path, part, base) for path, part, base in payload["spills"]]
     reduced = pa.Table.from_batches(list(stage.reduce(merge_runs(runs))), schema=schema)
-    writer = store.begin(task.key, task.what)
-    try:
-        spill = SpillWriter(writer, schema)
-        spill.part(reduced.sort_by("addr").combine_chunks().to_batches())
-        spill.close("reduced")
+    with store.begin(task.key, task.what) as writer:
+        write_one(writer, "reduced", schema, reduced.sort_by("addr").combine_chunks().to_batches())
         return writer.commit({"rows": reduced.num_rows})
-    except BaseException:
-        writer.abandon()
-        raise

@@ -93,14 +93,10 @@ class _Fixer:
 
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         fixer = _Fixer(task, writer)
         fixer.documents()
         fixer.by_ordinal("ledger", LEDGER)
         fixer.by_ordinal("measures", MEASURES)
         fixer.samples()
         return writer.commit(task.payload["facts"])
-    except BaseException:
-        writer.abandon()
-        raise

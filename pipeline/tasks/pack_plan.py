@@ -79,8 +79,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     all_keys = np.concatenate([np.zeros((0, 4), np.uint64), *keys])
     packed = pack(all_lengths, all_keys, payload["context"])
     ranges = row_ranges(packed.rows, payload["context"])
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         spill = SpillWriter(writer, PLAN)
         for bounds in ranges:
             spill.part([_part(packed, doc_shard, doc_row, bounds)])
@@ -95,6 +94,3 @@ def run(task: Task, store: ObjectStore) -> Receipt:
             "bounds": ranges,
         }
         return writer.commit(facts)
-    except BaseException:
-        writer.abandon()
-        raise

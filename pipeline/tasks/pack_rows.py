@@ -69,8 +69,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     documents = _Documents([Path(p) for p in payload["shards"]])
     first, stop = payload["bounds"]
     at_once = max(1, BATCH_BYTES // (4 * form.context))
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         shards = IpcShards(writer, "rows", packed_schema(form))
         tokens = 0
         for row in range(first, stop, at_once):
@@ -79,6 +78,3 @@ def run(task: Task, store: ObjectStore) -> Receipt:
             shards.write(batch)
         shards.close()
         return writer.commit({"rows": stop - first, "n_tokens": tokens})
-    except BaseException:
-        writer.abandon()
-        raise

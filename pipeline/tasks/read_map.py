@@ -189,8 +189,7 @@ def refuse_changed(files: Sequence[InputFile], cache: Path) -> None:
 
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         state = _Reader(task, writer)
         files = [InputFile(**f) for f in task.payload["files"]]
         collector = _Collector([f.rel for f in files])
@@ -211,6 +210,3 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         facts = state.row_pass.finish(task.label)
         refuse_changed(files, store.root / INPUTS)
         return writer.commit(facts)
-    except BaseException:
-        writer.abandon()
-        raise

@@ -37,8 +37,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         a: joined_id(task.payload["dataset"], k.hex(), int(n)) for a, k, n in zip(addr, old, ordinal, strict=True)
     }
     places = np.fromiter(new_ids, np.int64, len(new_ids))
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         shards = ParquetShards(writer, "data", DOCUMENT)
         first = 0
         for batch in read_shard(Path(task.payload["shard"])):
@@ -47,6 +46,3 @@ def run(task: Task, store: ObjectStore) -> Receipt:
             first += batch.num_rows
         shards.close()
         return writer.commit({"rows": first, "renamed": len(new_ids)})
-    except BaseException:
-        writer.abandon()
-        raise

@@ -21,8 +21,7 @@ from gristmill.pipeline.verdicts import Verdicts
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     payload = task.payload
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         spec = AccountSpec(payload["dataset"], tuple(payload["steps"]), payload["seed"], payload["measures_all"])
         row_pass = RowPass(writer, spec, load_stages(payload["chain"], payload["base_dir"]))
         verdicts = Verdicts(payload["exchange"], payload["base_dir"]) if payload["exchange"] else None
@@ -40,6 +39,3 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         if verdicts is not None:
             verdicts.finish(first)
         return writer.commit(row_pass.finish(task.label))
-    except BaseException:
-        writer.abandon()
-        raise

@@ -16,8 +16,8 @@ from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.pipeline.similar.tables import mapped_batches
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.exchange_emit import write_spill
+from gristmill.stages.columns import bytes_of, column_of
 from gristmill.stages.dedup.minhash_rows import INDEXED
-from gristmill.stages.dedup.ranks import bytes_of, column_of
 from gristmill.stages.protocol import emitted_schema
 
 

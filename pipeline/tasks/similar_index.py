@@ -15,15 +15,15 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.schema import ID_BYTES, id_bytes
-from gristmill.manifests.shard import read_shard
+from gristmill.manifests.shard import read_numbered
 from gristmill.pipeline.similar.tables import SETS
-from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.similar_sets import sets_of
 from gristmill.pipeline.verdicts import read_verdicts
 from gristmill.stages import catalogue
+from gristmill.stages.columns import bytes_of
 from gristmill.stages.dedup.minhash_rows import BAND_KEY_BYTES, band_rows
-from gristmill.stages.dedup.ranks import bytes_of
 from gristmill.stages.protocol import DROP, emitted_schema
 
 _SCHEMAS = {
@@ -58,21 +58,12 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
     gone = _gone(payload)
     made: dict[str, list[pa.RecordBatch]] = {name: [] for name in _SCHEMAS}
-    first = 0
-    for batch in read_shard(Path(payload["shard"]), ("id", "content_hash", "text", "domain", "dup_count")):
-        rows = np.arange(first, first + batch.num_rows, dtype=np.uint64)
+    for batch, rows in read_numbered(Path(payload["shard"]), ("id", "content_hash", "text", "domain", "dup_count")):
         stays = ~np.isin(rows, gone)
-        first += batch.num_rows
         if stays.any():
             for name, rows_made in _parts(stage, batch.filter(pa.array(stays)), rows[stays], payload["key"]).items():
                 made[name].append(rows_made)
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         for name, batches in made.items() if made["copies"] else ():
-            spill = SpillWriter(writer, _SCHEMAS[name])
-            spill.part(batches)
-            spill.close(name)
+            write_one(writer, name, _SCHEMAS[name], batches)
         return writer.commit({"documents": sum(b.num_rows for b in made["copies"])})
-    except BaseException:
-        writer.abandon()
-        raise

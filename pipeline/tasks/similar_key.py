@@ -20,9 +20,5 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     hasher = blake3(derive_key_context=_CONTEXT)
     for digest in sorted(task.payload["digests"]):
         hasher.update(digest.encode())
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         return writer.commit({"key": hasher.hexdigest(_KEY_BYTES)})
-    except BaseException:
-        writer.abandon()
-        raise

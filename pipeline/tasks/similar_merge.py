@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.pipeline.similar.tables import mapped_batches
-from gristmill.pipeline.spill import SpillWriter, read_part
+from gristmill.pipeline.spill import read_part, write_one
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.similar_pairs import merged_pairs
 
@@ -21,14 +21,10 @@ DEMAND = pa.schema([("addr", pa.uint64())])
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     batches = [b for path, part in task.payload["pairs"] for b in read_part(Path(path), part)]
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         if batches:
             _write(writer, _left(pa.Table.from_batches(batches).combine_chunks(), task.payload["earlier"]))
         return writer.commit({})
-    except BaseException:
-        writer.abandon()
-        raise
 
 
 def _left(pairs: pa.Table, earlier: list[str]) -> pa.Table:
@@ -51,10 +47,6 @@ def _left(pairs: pa.Table, earlier: list[str]) -> pa.Table:
 def _write(writer: ObjectWriter, pairs: pa.Table) -> None:
     if not pairs.num_rows:
         return
-    spill = SpillWriter(writer, pairs.schema)
-    spill.part(pairs.combine_chunks().to_batches())
-    spill.close("merged")
+    write_one(writer, "merged", pairs.schema, pairs.combine_chunks().to_batches())
     wanted = np.unique(np.concatenate([pairs.column(n).to_numpy() for n in ("addr", "higher_addr")]))
-    demand = SpillWriter(writer, DEMAND)
-    demand.part([pa.RecordBatch.from_arrays([pa.array(wanted)], schema=DEMAND)])
-    demand.close("demand")
+    write_one(writer, "demand", DEMAND, [pa.RecordBatch.from_arrays([pa.array(wanted)], schema=DEMAND)])

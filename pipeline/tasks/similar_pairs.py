@@ -18,11 +18,11 @@ from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.pipeline.exchange_rows import merge_runs, part_of
 from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.similar.tables import among, dropped_addresses, mapped_batches, without
-from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.spill import write_one, write_parts
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.exchange_reduce import placed_run
+from gristmill.stages.columns import bytes_of, column_of
 from gristmill.stages.dedup.minhash_rows import BAND_KEY_BYTES, BandRows, Groups
-from gristmill.stages.dedup.ranks import bytes_of, column_of
 
 PAIRS_A_FILE = 1 << 21
 
@@ -95,8 +95,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     stage = load_exchange(payload["exchange"], payload["base_dir"])
     assert isinstance(stage, BandRows)
     groups = Groups(stage.max_bucket, payload["pivots"])
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         count, held, pending = 0, 0, list[pa.RecordBatch]()
         for block in groups.pairs(_rows(payload, stage)):
             pending.append(block)
@@ -107,9 +106,6 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         count += _flush(writer, pending, stage.reduced, payload["pair_parts"])
         large = _write_large(writer, groups)
         return writer.commit({"pairs": count, "large_groups": len(groups.large), "largest_group": large})
-    except BaseException:
-        writer.abandon()
-        raise
 
 
 def _flush(writer: ObjectWriter, pending: Sequence[pa.RecordBatch], schema: pa.Schema, parts: int) -> int:
@@ -121,12 +117,7 @@ def _flush(writer: ObjectWriter, pending: Sequence[pa.RecordBatch], schema: pa.S
     rows, bands = _once(pairs)
     part = part_of(column_of(bytes_of(pairs.column("lower").combine_chunks())[:, -16:]), parts)[rows]
     by_part = argsort(part.astype(np.uint64))
-    bounds = np.searchsorted(part[by_part], np.arange(parts + 1))
-    ordered = _taken(pairs, rows[by_part], bands[by_part])
-    spill = SpillWriter(writer, schema)
-    for p in range(parts):
-        spill.part(ordered.slice(int(bounds[p]), int(bounds[p + 1] - bounds[p])).to_batches())
-    spill.close("pairs")
+    write_parts(writer, "pairs", _taken(pairs, rows[by_part], bands[by_part]), part[by_part], parts)
     return len(rows)
 
 
@@ -134,10 +125,8 @@ def _write_large(writer: ObjectWriter, groups: Groups) -> int:
     if not groups.large:
         return 0
     keys, members = zip(*groups.large, strict=True)
-    spill = SpillWriter(writer, LARGE)
-    spill.part([pa.RecordBatch.from_arrays([pa.array(keys, LARGE.field(0).type), pa.array(members)], schema=LARGE)])
-    spill.close("large")
-    served = SpillWriter(writer, SERVED)
-    served.part([pa.RecordBatch.from_arrays(rows.columns, schema=SERVED) for rows in groups.served])
-    served.close("served")
+    large = pa.RecordBatch.from_arrays([pa.array(keys, LARGE.field(0).type), pa.array(members)], schema=LARGE)
+    write_one(writer, "large", LARGE, [large])
+    served = (pa.RecordBatch.from_arrays(rows.columns, schema=SERVED) for rows in groups.served)
+    write_one(writer, "served", SERVED, served)
     return int(max(members))

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.manifests.schema import id_bytes
-from gristmill.manifests.shard import read_shard
+from gristmill.manifests.shard import read_numbered
 from gristmill.pipeline.similar.tables import SETS, among, mapped_batches, rows_of
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task
@@ -49,14 +49,11 @@ def _wanted(demands: Sequence[Sequence[Sequence[Any]]], base: int) -> list[np.nd
 
 
 def _documents(payload: Any, stage: Any, rows: np.ndarray) -> Iterator[pa.RecordBatch]:
-    first = 0
-    for batch in read_shard(Path(payload["shard"]), COLUMNS):
-        low, high = np.searchsorted(rows, [first, first + batch.num_rows])
-        mine = rows[low:high]
-        if len(mine):
-            asked = batch if len(mine) == batch.num_rows else batch.take(pa.array(mine - np.uint64(first)))
-            yield sets_of(stage, asked, mine, payload["key"])
-        first += batch.num_rows
+    for batch, numbers in read_numbered(Path(payload["shard"]), COLUMNS):
+        wanted = among(numbers, rows)
+        if wanted.any():
+            asked = batch if wanted.all() else batch.filter(pa.array(wanted))
+            yield sets_of(stage, asked, numbers[wanted], payload["key"])
 
 
 def _indexed(path: str, rows: np.ndarray) -> Iterator[pa.RecordBatch]:
@@ -100,10 +97,6 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     else:
         stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
         made = _documents(payload, stage, rows)
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         _write(writer, made, wanted)
         return writer.commit({"documents": len(rows)})
-    except BaseException:
-        writer.abandon()
-        raise

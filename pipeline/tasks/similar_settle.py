@@ -6,7 +6,7 @@ Leaves `reduced`: rows of VERDICTS sorted by address.
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.pipeline.similar.settle import Shards, decide
-from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task
 from gristmill.stages.protocol import VERDICTS
 
@@ -16,12 +16,6 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     payload = task.payload
     shards = Shards(payload["rows"], payload["ours"])
     table = decide(payload["edges"], payload["copies"], shards, payload["threshold"])
-    writer = store.begin(task.key, task.what)
-    try:
-        spill = SpillWriter(writer, VERDICTS)
-        spill.part(table.to_batches())
-        spill.close("reduced")
+    with store.begin(task.key, task.what) as writer:
+        write_one(writer, "reduced", VERDICTS, table.to_batches())
         return writer.commit({"rows": table.num_rows})
-    except BaseException:
-        writer.abandon()
-        raise

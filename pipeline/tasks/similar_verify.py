@@ -18,10 +18,10 @@ from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.pipeline.similar.set_files import SetFiles, located, shared_by_pair
 from gristmill.pipeline.similar.tables import edges_schema, mapped_batches
-from gristmill.pipeline.spill import SpillWriter
+from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task
 from gristmill.stages import catalogue
-from gristmill.stages.dedup.ranks import column_of
+from gristmill.stages.columns import column_of
 
 
 def run(task: Task, store: ObjectStore) -> Receipt:
@@ -30,13 +30,9 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
     pairs = pa.Table.from_batches([b for path in payload["merged"] for b in mapped_batches(path)]).combine_chunks()
     edges = verified(stage, pairs, located(payload["sets"]))
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         _write(writer, edges)
         return writer.commit({"compared": pairs.num_rows, "similar": edges.num_rows})
-    except BaseException:
-        writer.abandon()
-        raise
 
 
 def verified(stage: Any, pairs: pa.Table, sets: SetFiles) -> pa.Table:
@@ -69,6 +65,4 @@ def _edges(rows: pa.Table, sets: SetFiles, value: np.ndarray, places: tuple[np.n
 
 def _write(writer: ObjectWriter, edges: pa.Table) -> None:
     if edges.num_rows:
-        spill = SpillWriter(writer, edges.schema)
-        spill.part(edges.to_batches())
-        spill.close("edges")
+        write_one(writer, "edges", edges.schema, edges.to_batches())

@@ -139,8 +139,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
             value=payload["tokenizer"],
             remedy="run the same command again",
         )
-    writer = store.begin(task.key, task.what)
-    try:
+    with store.begin(task.key, task.what) as writer:
         state = _Tokenise(payload, writer, tokenizer)
         first = 0
         batches = read_shard(Path(payload["shard"]))
@@ -150,6 +149,3 @@ def run(task: Task, store: ObjectStore) -> Receipt:
             del batch  # a long text goes before its ids are written: together they would be the peak
             state.shards.write(tokens)
         return writer.commit(state.finish(task.label))
-    except BaseException:
-        writer.abandon()
-        raise

@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 from blake3 import blake3
 
 from gristmill.manifests.schema import ID_BYTES
+from gristmill.stages.columns import bytes_of, column_of, words_of
 from gristmill.stages.dedup import keeper, ranks
 from gristmill.stages.dedup.exact_stars import Rows, merged, star_verdicts
 from gristmill.stages.params import param
@@ -98,7 +99,7 @@ class ExactDedup:
             key = _form_hashes(batch, exact if self.normalise != "auto" else np.zeros_like(exact), None)
             if self.normalise == "auto":
                 value.append(_form_hashes(batch, exact, exact))
-        columns = [ranks.column_of(raw) for raw in (key, rank, np.concatenate(value, axis=1))]
+        columns = [column_of(raw) for raw in (key, rank, np.concatenate(value, axis=1))]
         columns.insert(2, pa.array(addr, pa.uint64()))
         schema = emitted_schema(self.key_bytes, self.order_bytes, self.value_bytes)
         return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -177,7 +178,7 @@ def _clusters(batch: pa.RecordBatch, content: Bytes) -> Bytes:
     clusters = batch.column("dup_cluster")
     if clusters.null_count == len(clusters):
         return content
-    before = np.where(clusters.is_valid().to_numpy(zero_copy_only=False)[:, None], ranks.bytes_of(clusters), content)
-    one, other = ranks.words_of(before), ranks.words_of(content)
+    before = np.where(clusters.is_valid().to_numpy(zero_copy_only=False)[:, None], bytes_of(clusters), content)
+    one, other = words_of(before), words_of(content)
     smaller = (one[:, 0] < other[:, 0]) | ((one[:, 0] == other[:, 0]) & (one[:, 1] < other[:, 1]))
     return np.where(smaller[:, None], before, content)

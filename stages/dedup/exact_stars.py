@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.schema import ID_BYTES
+from gristmill.stages.columns import bytes_of, words_of
 from gristmill.stages.dedup.columns import Columns
-from gristmill.stages.dedup.ranks import bytes_of, words_of
 from gristmill.stages.protocol import DROP, EMITTED_ADDR, MARK, verdicts
 
 _CLUSTER, _COUNT, _OWN = slice(0, 16), slice(16, 24), slice(24, 40)

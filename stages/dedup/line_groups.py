@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.schema import ID_BYTES
+from gristmill.stages.columns import bytes_of, words_of
 from gristmill.stages.dedup.columns import Columns
-from gristmill.stages.dedup.ranks import bytes_of, words_of
 from gristmill.stages.protocol import CUT, EMITTED_ADDR, verdicts
 
 Words = npt.NDArray[np.uint64]

@@ -35,6 +35,7 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.errors import UsageError
 from gristmill.manifests.schema import DOMAINS, ID_BYTES
+from gristmill.stages.columns import column_of
 from gristmill.stages.dedup import keeper, ranks
 from gristmill.stages.dedup.exact import MEDIA_HASHES
 from gristmill.stages.dedup.line_groups import Copies, copy_verdicts
@@ -125,7 +126,7 @@ class LineDedup:
         key = form_digests(data, first + start, first + stop, self._kinds(batch)[row])
         rank = ranks.rank_bytes(batch, self.keep, self.name)
         value = np.column_stack([start, stop]).astype(">u4").view(np.uint8)
-        columns = [*(ranks.column_of(raw) for raw in (key, rank[row])), pa.array(addr[row]), ranks.column_of(value)]
+        columns = [*(column_of(raw) for raw in (key, rank[row])), pa.array(addr[row]), column_of(value)]
         schema = emitted_schema(self.key_bytes, self.order_bytes, self.value_bytes)
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 

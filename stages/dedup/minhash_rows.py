@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.schema import ID_BYTES, id_bytes
+from gristmill.stages.columns import bytes_of, column_of
 from gristmill.stages.dedup import keeper
-from gristmill.stages.dedup.ranks import bytes_of, column_of
+from gristmill.stages.dedup.ranks import content_bytes
 from gristmill.stages.dedup.shingles import shingle_sets_of_ids
 from gristmill.stages.dedup.sketch import Sketch, SketchSpec, band_keys, signatures_of_sets, sketch
 from gristmill.stages.dedup.tokens import token_ids
@@ -47,14 +47,6 @@ def explain_bands(note: int, of: int) -> str:
     """Which bands met, in words."""
     met = [str(b) for b in range(_NOTED_BANDS) if note >> b & 1] + (["others"] if note >> _NOTED_BANDS else [])
     return f"met in bands {', '.join(met)} of {of}" if met else ""
-
-
-def content_bytes(batch: pa.RecordBatch) -> Bytes:
-    """Content hashes (n, 16). Raises GristmillError on a null."""
-    hashes = batch.column("content_hash")
-    if hashes.null_count:
-        raise GristmillError("a record without content_hash", where="minhash_dedup")
-    return bytes_of(hashes)
 
 
 def dup_counts(batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
@@ -100,7 +92,12 @@ class Copies:
         """One row for each record."""
         order = _order(OURS, [keeper.rank_bytes(batch, self.keep), bytes_of(id_bytes(batch.column("id")))])
         counts = dup_counts(batch).astype(">i8").view(np.uint8).reshape(-1, 8)
-        columns = [column_of(content_bytes(batch)), column_of(order), pa.array(addr, pa.uint64()), column_of(counts)]
+        columns = [
+            column_of(content_bytes(batch, "minhash_dedup")),
+            column_of(order),
+            pa.array(addr, pa.uint64()),
+            column_of(counts),
+        ]
         return pa.RecordBatch.from_arrays(columns, schema=emitted_schema(self.key_bytes, self.order_bytes, 8))
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -191,7 +188,7 @@ class BandRows:
         """A row for each band of each document that has a shingle."""
         made = self.sketches(batch)
         rows = np.flatnonzero(made.shingles > 0)
-        order = _order(OURS, [keeper.rank_bytes(batch, self.keep), content_bytes(batch)])[rows]
+        order = _order(OURS, [keeper.rank_bytes(batch, self.keep), content_bytes(batch, "minhash_dedup")])[rows]
         return band_rows(made.band_keys[rows], order, addr[rows])
 
     def sketches(self, batch: pa.RecordBatch) -> Sketch:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.schema import ID_BYTES
+from gristmill.stages.columns import bytes_of
 from gristmill.stages.dedup import keeper
 from gristmill.stages.dedup.shingles import EXACT_DOMAINS
 from gristmill.stages.kernels.buffers import text_buffers
@@ -33,34 +34,16 @@ def rank_width(keep: tuple[str, ...]) -> int:
 
 def rank_bytes(batch: pa.RecordBatch, keep: tuple[str, ...], where: str) -> Bytes:
     """(n, rank_width(keep)) uint8. Raises GristmillError on an id that is not 32 hex digits, or a null."""
+    ids = _id_bytes(batch.column("id"), where)
+    return np.concatenate([keeper.rank_bytes(batch, keep), content_bytes(batch, where), ids], axis=1)
+
+
+def content_bytes(batch: pa.RecordBatch, where: str) -> Bytes:
+    """Content hashes (n, 16). Raises GristmillError on a null."""
     hashes = batch.column("content_hash")
     if hashes.null_count:
         raise GristmillError("a record without content_hash", where=where)
-    return np.concatenate(
-        [keeper.rank_bytes(batch, keep), bytes_of(hashes), _id_bytes(batch.column("id"), where)], axis=1
-    )
-
-
-def column_of(raw: Bytes) -> pa.FixedSizeBinaryArray:
-    """A column of (n, width) bytes."""
-    rows, width = raw.shape
-    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), rows, [None, pa.py_buffer(np.ascontiguousarray(raw))])
-
-
-def bytes_of(column: pa.Array) -> Bytes:
-    """(n, width) bytes of a fixed-size binary column; those of a null are 0."""
-    width = column.type.byte_width
-    if column.null_count:
-        column = pc.fill_null(column, bytes(width))
-    if not len(column):
-        return np.zeros((0, width), np.uint8)
-    raw = np.frombuffer(column.buffers()[1], np.uint8)
-    return raw[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
-
-
-def words_of(raw: Bytes) -> Words:
-    """(n, width / 8) big-endian numbers, which compare as the bytes do."""
-    return np.ascontiguousarray(raw).view(">u8").astype(np.uint64)
+    return bytes_of(hashes)
 
 
 def is_of_domain(domain: pa.Array, names: tuple[str, ...]) -> npt.NDArray[np.bool_]:

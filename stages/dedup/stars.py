@@ -11,8 +11,6 @@ uint8 (n) of `stages.kernels.star_status`, is all that is carried from block to 
 number of edges. Nodes of an index (documents that an earlier run kept) start as INDEX and rank before all others.
 """
 
-from collections.abc import Iterable, Iterator
-
 import numpy as np
 import numpy.typing as npt
 
@@ -55,25 +53,3 @@ def settle(lower: Ints, higher: Ints, status: Status) -> Goes:
         at = int(lower[edge]), int(higher[edge])
         raise GristmillError(_WRONG[wrong], where="settling duplicates", value=at)
     return goes.view(np.bool_)
-
-
-def settle_all(blocks: Iterable[tuple[Ints, Ints]], status: Status) -> Iterator[tuple[Ints, Ints]]:
-    """Settle blocks of edges (lower, higher); for each, the nodes that go and their keepers."""
-    for lower, higher in blocks:
-        goes = settle(lower, higher, status)
-        yield lower[goes], higher[goes]
-
-
-def ranked_edges(lower: npt.NDArray[np.uint32], higher: npt.NDArray[np.uint32]) -> tuple[Ints, Ints]:
-    """Edges between nodes that are numbered by rank, in the order that `settle` asks for, each once.
-
-    Ends may come either way round; uint32 (e) both. One packed sort: 16 bytes an edge and as much again.
-    """
-    from gristmill.stages.kernels.radix import sort_words
-
-    worse, better = np.maximum(lower, higher).astype(np.uint64), np.minimum(lower, higher)
-    packed = sort_words((worse << np.uint64(32)) | better)
-    once = np.ones(len(packed), np.bool_)
-    once[1:] = packed[1:] != packed[:-1]
-    packed = packed[once]
-    return (packed >> np.uint64(32)).astype(np.int64), (packed & np.uint64(0xFFFFFFFF)).astype(np.int64)

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.stages.columns import bytes_of, column_of, words_of
 from gristmill.stages.dedup.columns import Columns
-from gristmill.stages.dedup.ranks import bytes_of, column_of, words_of
 from gristmill.stages.protocol import EMITTED_ADDR
 
 ANCHORS = pa.schema([(EMITTED_ADDR, pa.uint64()), ("anchor", pa.uint64())])

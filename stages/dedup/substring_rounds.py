@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.stages.columns import bytes_of, column_of
 from gristmill.stages.dedup import ranks
-from gristmill.stages.dedup.ranks import bytes_of, column_of
 from gristmill.stages.dedup.substring import REASONS
 from gristmill.stages.dedup.substring_groups import ANCHORS, WINDOWS, repeated_anchors, repeated_windows
 from gristmill.stages.dedup.token_spans import Units, hashes_of, units_of

@@ -90,12 +90,6 @@ def count_pairs(key_starts: Ints, cap: int, pivots: int) -> Ints:
     return reach * (reach - 1) // 2 + (members - reach) * reach
 
 
-def candidate_pairs(key_starts: Ints, cap: int, pivots: int) -> tuple[Ints, Ints]:
-    """All pairs (left, right) at once: for groups that are known to be few. See `pair_blocks`."""
-    total = int(count_pairs(key_starts, cap, pivots).sum())
-    return next(pair_blocks(key_starts, cap, pivots, max(1, total)), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
-
-
 def pair_blocks(
     key_starts: Ints, cap: int, pivots: int, pairs_a_block: int = PAIRS_A_BLOCK
 ) -> Iterator[tuple[Ints, Ints]]:

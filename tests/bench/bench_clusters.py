@@ -37,7 +37,7 @@ from gristmill.pipeline.similar.settle import Shards, decide
 from gristmill.pipeline.similar.tables import mapped_batches
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.stages import catalogue
-from gristmill.stages.dedup.ranks import column_of
+from gristmill.stages.columns import column_of
 from gristmill.stages.dedup.stars import fresh_status, kept, settle
 from gristmill.stages.kernels.components import fresh_parents, labels, union_edges
 from gristmill.stages.protocol import DROP

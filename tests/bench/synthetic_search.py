@@ -21,8 +21,8 @@ from gristmill.pipeline.similar.tables import edges_schema, mapped_batches
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task, run_task
 from gristmill.pipeline.tasks.exchange_emit import write_spill
+from gristmill.stages.columns import column_of
 from gristmill.stages.dedup.minhash_rows import OURS, band_rows
-from gristmill.stages.dedup.ranks import column_of
 from gristmill.stages.protocol import emitted_schema
 
 Ints = npt.NDArray[np.int64]

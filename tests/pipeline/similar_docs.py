@@ -75,3 +75,9 @@ def deduplicated(
     write_docs(folder, {"docs.jsonl": docs})
     run_inline(recipe_of(folder, params), folder / "out")
     return folder / "out"
+
+
+def neighbours(count: int) -> list[Doc]:
+    """Documents that are all near one another, each with a word of its own."""
+    words = prose(5, 300)
+    return [(f"k{i}", " ".join([*words[: i % 290], f"own{i}", *words[i % 290 + 1 :]])) for i in range(count)]

@@ -1,8 +1,6 @@
 """minhash_dedup in a run: who stays, whatever the layout; what is told of who goes; what a new crawl costs."""
 
 import random
-import shutil
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gristmill.manifests.errors import AlarmError, GristmillError, InputError, UsageError, VerifyError
+from gristmill.manifests.errors import GristmillError, UsageError, VerifyError
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.verify import verify
-from gristmill.pipeline.engines.local import LocalEngine
-from gristmill.pipeline.engines.protocol import EngineEvent
-from gristmill.pipeline.recipe import load_recipe
-from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.verdicts import Verdicts
-from gristmill.stages.dedup.minhash import MinhashDedup
 from gristmill.stages.protocol import verdicts
 from tests.laws.running import fingerprint, run_inline
 from tests.pipeline.similar_docs import (
@@ -27,6 +20,7 @@ from tests.pipeline.similar_docs import (
     deduplicated,
     edited,
     kept_texts,
+    neighbours,
     prose,
     recipe_of,
     table,
@@ -173,12 +167,6 @@ def test_a_chain_does_not_swallow_its_end(tmp_path: Path) -> None:
         assert any(jaccard(t, by_id[row["keeper"]]) == pytest.approx(row["value"]) for _, t in docs)
 
 
-def neighbours(count: int) -> list[Doc]:
-    """Documents that are all near one another, each with a word of its own."""
-    words = prose(5, 300)
-    return [(f"k{i}", " ".join([*words[: i % 290], f"own{i}", *words[i % 290 + 1 :]])) for i in range(count)]
-
-
 @pytest.mark.parametrize(("cap", "pivots"), [(4, 1), (4, 2), (16, 8), (1000, 1000)])
 def test_groups_too_large_for_all_pairs_are_worked_off(cap: int, pivots: int, tmp_path: Path) -> None:
     """30 % of the rows in one band neither kill nor stall; nothing similar is left, and it is told."""
@@ -270,120 +258,6 @@ def test_what_cannot_be_is_refused_before_any_work(params: dict[str, Any], word:
     assert not (tmp_path / "out" / "objects").exists()
 
 
-def counted(recipe: Path, out: Path) -> dict[str, list[str]]:
-    """Labels of tasks by what happened to them."""
-    events: list[EngineEvent] = []
-    Run(load(load_recipe(recipe)), out, LocalEngine(out, 0), RunOptions(), events.append).execute()
-    return {what: [e.label for e in events if e.what == what] for what in ("reuse", "commit")}
-
-
-@pytest.mark.parametrize("name", ["a new crawl.jsonl", "zz.jsonl"])
-def test_a_new_crawl_equals_a_full_rebuild_and_costs_itself(name: str, tmp_path: Path) -> None:
-    """Files of more than 1 MiB each are splits of their own; whatever the new one is called, the old keys stay."""
-    filler = [[(f"f{i}k{j}", " ".join(prose(1000 * i + j, 400))) for j in range(700)] for i in range(1, 4)]
-    old = {f"f{i}.jsonl": [*filler[i], *DOCS[i::3]] for i in range(3)}
-    write_docs(tmp_path / "grown", old)
-    recipe = recipe_of(tmp_path / "grown")
-    counted(recipe, tmp_path / "grown" / "out")
-    new: list[Doc] = [("n0", DOCS[0][1]), ("n1", " ".join(prose(987654, 60))), ("n2", " ".join(prose(987654, 62)))]
-    write_docs(tmp_path / "grown", {name: new})
-    happened = counted(recipe, tmp_path / "grown" / "out")
-    keys = [label for label in happened["commit"] if "minhash_dedup keys" in label]
-    read = [label for label in happened["commit"] if ".read " in label and "ids" not in label]
-    assert len(keys) == len(read) == 1
-    maps = [label for label in happened["commit"] if label.startswith("docs.minhash_dedup ") and label[-3] == "/"]
-    assert len([label for label in maps if label.split()[1][0].isdigit()]) <= 2
-    write_docs(tmp_path / "whole", {**old, name: new})
-    run_inline(recipe_of(tmp_path / "whole"), tmp_path / "whole" / "out")
-    assert fingerprint(tmp_path / "grown" / "out") == fingerprint(tmp_path / "whole" / "out")
-
-
-class TestIndex:
-    """Across runs."""
-
-    @staticmethod
-    def saved(tmp_path: Path, docs: list[Doc], name: str = "old") -> Path:
-        folder = tmp_path / name
-        write_docs(folder, {"docs.jsonl": docs})
-        run_inline(recipe_of(folder, {"index": {"save": "corpus"}}), folder / "out")
-        return folder / "out" / "indexes" / "corpus"
-
-    def query(self, tmp_path: Path, index: Path, docs: list[Doc], more: dict[str, Any] | None = None) -> Path:
-        folder = tmp_path / "new"
-        write_docs(folder, {"docs.jsonl": docs})
-        name = "../" + str(index.relative_to(tmp_path))
-        run_inline(recipe_of(folder, {"index": {"query": name, **(more or {})}}), folder / "out")
-        return folder / "out"
-
-    def test_duplicates_on_both_sides(self, tmp_path: Path) -> None:
-        """M19 and datatrove#349: of the index X and the input X, Y, X the second X was kept."""
-        x, y = " ".join(prose(1, 90)), " ".join(prose(2, 90))
-        near = " ".join(edited(prose(1, 90), 4, 3))
-        index = self.saved(tmp_path, [("x", x), ("other", " ".join(prose(3, 90)))])
-        out = self.query(tmp_path, index, [("a", x), ("b", y), ("c", x), ("d", near)])
-        assert kept_texts(out) == [y]
-        keepers = {(r["reason"], r["keeper"]) for r in table(out, "ledger")}
-        old = {r["id"] for r in table(tmp_path / "old" / "out", "shards") if r["text"] == x}
-        assert keepers == {("indexed_duplicate", *old)}
-
-    def test_a_better_policy_does_not_displace_what_is_indexed(self, tmp_path: Path) -> None:
-        words = prose(1, 200)
-        index = self.saved(tmp_path, [("x", " ".join(words))])
-        folder = tmp_path / "new"
-        write_docs(folder, {"docs.jsonl": [("longer", " ".join([*words, "more"]))]})
-        params = {"index": {"query": "../" + str(index.relative_to(tmp_path))}, "keep": ["longest"]}
-        run_inline(recipe_of(folder, params), folder / "out")
-        assert kept_texts(folder / "out") == []
-
-    def test_short_documents_are_compared_as_a_whole(self, tmp_path: Path) -> None:
-        index = self.saved(tmp_path, [("x", "two words")])
-        assert kept_texts(self.query(tmp_path, index, [("a", "two words"), ("b", "other words")])) == ["other words"]
-
-    def test_an_index_grows(self, tmp_path: Path) -> None:
-        a, b = " ".join(prose(1, 90)), " ".join(prose(2, 90))
-        index = self.saved(tmp_path, [("a", a)])
-        out = self.query(tmp_path, index, [("b", b), ("a2", a)], {"save": "corpus"})
-        folder = tmp_path / "third"
-        write_docs(folder, {"docs.jsonl": [("a3", a), ("b3", b), ("c", " ".join(prose(4, 90)))]})
-        run_inline(recipe_of(folder, {"index": {"query": "../new/out/indexes/corpus"}}), folder / "out")
-        assert kept_texts(folder / "out") == [" ".join(prose(4, 90))]
-        assert verify(out).faults == []
-
-    def test_another_configuration_is_refused(self, tmp_path: Path) -> None:
-        """M30: read misaligned, an index of other rows found no duplicate, and nobody was told."""
-        index = self.saved(tmp_path, [("x", " ".join(prose(1, 90)))])
-        folder = tmp_path / "new"
-        write_docs(folder, {"docs.jsonl": [("a", "text")]})
-        name = "../" + str(index.relative_to(tmp_path))
-        with pytest.raises(UsageError, match="rows 8, not 4"):
-            run_inline(recipe_of(folder, {"rows": 4, "index": {"query": name}}), folder / "out")
-        assert not (folder / "out" / "objects").exists()
-
-    def test_no_such_index(self, tmp_path: Path) -> None:
-        write_docs(tmp_path, {"a.jsonl": [("a", "b")]})
-        with pytest.raises(InputError, match="no such index"):
-            run_inline(recipe_of(tmp_path, {"index": {"query": "absent"}}), tmp_path / "out")
-
-    def test_an_alarm_leaves_the_index_as_it_was(self, tmp_path: Path) -> None:
-        folder = tmp_path / "old"
-        write_docs(folder, {"docs.jsonl": [("x", " ".join(prose(1, 90))), ("y", " ".join(prose(1, 90)))]})
-        params = {"index": {"save": "corpus"}, "alarm": {"max_drop_frac": 0.1, "min_records": 1}}
-        with pytest.raises(AlarmError):
-            run_inline(recipe_of(folder, params), folder / "out")
-        assert not (folder / "out" / "indexes").exists()
-
-    def test_damage_is_found(self, tmp_path: Path) -> None:
-        index = self.saved(tmp_path, [("x", " ".join(prose(1, 90)))])
-        keys = next(index.glob("keys.*"))
-        raw = bytearray(keys.read_bytes())
-        raw[len(raw) // 2] ^= 1
-        keys.unlink()
-        keys.write_bytes(raw)
-        assert [f.kind for f in verify(tmp_path / "old" / "out").faults] == ["digest"]
-        with pytest.raises(VerifyError):
-            self.query(tmp_path, index, [("a", " ".join(prose(1, 90)))])
-
-
 def test_a_verdict_without_its_record_is_refused(tmp_path: Path) -> None:
     """M29: a stage that saw one document more removed by position, the unique instead of the copy."""
 
@@ -418,46 +292,3 @@ def test_shingles_of_tokens_and_of_characters(tmp_path: Path) -> None:
         run_inline(recipe_of(tmp_path / "new", params), tmp_path / "new" / "out")
     with pytest.raises(GristmillError, match="no such tokenizer"):
         run_inline(recipe_of(tmp_path / "new", {"tokenizer": "none.json"}), tmp_path / "new" / "out")
-
-
-OTHER: dict[str, Any] = {
-    "bands": 3,
-    "rows": 2,
-    "threshold": 0.99,
-    "shingle": 2,
-    "unit": "char",
-    "normalise": "exact",
-    "similarity": "containment",
-    "keep": ["longest"],
-    "seed": 5,
-    "max_bucket": 8,
-    "pivots": 1,
-    "tokenizer": "bytes",
-}
-"""Another value for each parameter, with which the outcome differs where it can."""
-
-
-def test_every_parameter_has_another_value_here() -> None:
-    assert set(OTHER) == {f.name for f in fields(MinhashDedup)} - {"index"}
-
-
-@pytest.fixture(scope="module")
-def varied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copies, near copies, parts of one another, capitals; an output that stands on the defaults."""
-    folder = tmp_path_factory.mktemp("varied")
-    parts = [(f"p{i}", t[: len(t) * 4 // 5]) for i, (_, t) in enumerate(DOCS[:20])]
-    capitals = [(f"u{i}", t.upper()) for i, (_, t) in enumerate(DOCS[20:30])]
-    write_docs(folder, {"docs.jsonl": [*DOCS, *parts, *capitals, *neighbours(40)]})
-    run_inline(recipe_of(folder), folder / "out")
-    return folder
-
-
-@pytest.mark.parametrize("name", OTHER)
-def test_work_is_found_again_only_where_no_parameter_changed_it(name: str, varied: Path, tmp_path: Path) -> None:
-    """A parameter that is left out of the key of a task gives the result of another recipe, and nobody is told."""
-    params = {name: OTHER[name], **({"unit": "token"} if name == "tokenizer" else {})}
-    shutil.copytree(varied / "out", tmp_path / "old")
-    recipe = recipe_of(varied, params, name=f"r{name.replace('_', '-')}")
-    run_inline(recipe, tmp_path / "old")
-    run_inline(recipe, tmp_path / "new")
-    assert fingerprint(tmp_path / "old") == fingerprint(tmp_path / "new")

@@ -1,12 +1,16 @@
 """The lexicographically first independent set: against a plain greedy one, and what must hold of it."""
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gristmill.manifests.errors import GristmillError
-from gristmill.stages.dedup.stars import fresh_status, kept, ranked_edges, settle, settle_all
+from gristmill.stages.dedup.stars import Ints, Status, fresh_status, kept, settle
+from gristmill.stages.kernels.radix import sort_words
 from gristmill.stages.kernels.star_status import INDEX
 from gristmill.stages.kernels.stars_plain import keepers
 
@@ -14,6 +18,26 @@ NODES = 14
 EDGES = st.lists(
     st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1)).filter(lambda e: e[0] != e[1]), max_size=30
 )
+
+
+def settle_all(blocks: Iterable[tuple[Ints, Ints]], status: Status) -> Iterator[tuple[Ints, Ints]]:
+    """Settle blocks of edges (lower, higher); for each, the nodes that go and their keepers."""
+    for lower, higher in blocks:
+        goes = settle(lower, higher, status)
+        yield lower[goes], higher[goes]
+
+
+def ranked_edges(lower: npt.NDArray[np.uint32], higher: npt.NDArray[np.uint32]) -> tuple[Ints, Ints]:
+    """Edges between nodes that are numbered by rank, in the order that `settle` asks for, each once.
+
+    Ends may come either way round; uint32 (e) both. One packed sort: 16 bytes an edge and as much again.
+    """
+    worse, better = np.maximum(lower, higher).astype(np.uint64), np.minimum(lower, higher)
+    packed = sort_words((worse << np.uint64(32)) | better)
+    once = np.ones(len(packed), np.bool_)
+    once[1:] = packed[1:] != packed[:-1]
+    packed = packed[once]
+    return (packed >> np.uint64(32)).astype(np.int64), (packed & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def streamed(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gristmill.stages.kernels import groups_plain as plain
-from gristmill.stages.kernels.groups import candidate_pairs, count_pairs, group_starts, oversize, pair_blocks
+from gristmill.stages.kernels.groups import count_pairs, group_starts, oversize, pair_blocks
 
 SIZES = st.lists(st.integers(1, 12), max_size=12)
 
@@ -17,6 +17,12 @@ def starts_of(sizes: list[int]) -> np.ndarray:
 
 def listed(left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(left.tolist(), right.tolist(), strict=True))
+
+
+def candidate_pairs(key_starts: np.ndarray, cap: int, pivots: int) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs (left, right) at once, in one block."""
+    total = int(count_pairs(key_starts, cap, pivots).sum())
+    return next(pair_blocks(key_starts, cap, pivots, max(1, total)), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
 
 
 @given(st.lists(st.sampled_from([b"aaa", b"aab", b"baa", b"\0\0\0"]), max_size=20))
