@@ -131,14 +131,15 @@ def reduce_tasks(
     ]
 
 
-def shard_ranges(path: Path, shards: int) -> Iterator[tuple[int, list[Any]]]:
-    """Each shard of which a file sorted by `addr` has rows, and these rows as `[path, first, stop]`."""
+def shard_ranges(path: Path, shards: int) -> Iterator[tuple[int, list[Any], np.ndarray]]:
+    """Each shard of which a file sorted by `addr` has rows; these rows as `[path, first, stop]`; their addresses."""
     bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
     with pa.memory_map(str(path)) as source:
         addr = pa.ipc.open_file(source).read_all().column("addr").to_numpy()
     bounds = np.searchsorted(addr, bases)
     for shard in np.flatnonzero(bounds[1:] > bounds[:-1]).tolist():
-        yield shard, [str(path), int(bounds[shard]), int(bounds[shard + 1])]
+        first, stop = int(bounds[shard]), int(bounds[shard + 1])
+        yield shard, [str(path), first, stop], addr[first:stop]
 
 
 def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], shards: int) -> list[ShardDrops]:
@@ -146,7 +147,7 @@ def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], shards: int) -> lis
     ranges: list[list[list[Any]]] = [[] for _ in range(shards)]
     for receipt in reduced:
         for file in receipt.role("reduced"):
-            for shard, mine in shard_ranges(ctx.store.sound_path(receipt.key, file), shards):
+            for shard, mine, _ in shard_ranges(ctx.store.sound_path(receipt.key, file), shards):
                 ranges[shard].append(mine)
     return [
         ShardDrops(mine, shard << SHARD_ADDR_BITS, _drops_digest(mine, shard << SHARD_ADDR_BITS))

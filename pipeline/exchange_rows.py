@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gristmill.stages.columns import bytes_of
+from gristmill.stages.columns import bytes_of, padded_word, padded_words
 
 assert sys.byteorder == "little"
 
@@ -24,8 +24,11 @@ MAX_PARTITIONS = 1024
 
 ROWS_A_ROUND = 1 << 20
 """Rows that one round of a merge sorts."""
-_ROWS_FOR_KERNEL = 1 << 16
+_ROWS_FOR_KERNEL = 1 << 14
 """Fewer rows are sorted before the kernel is loaded."""
+
+_ROWS_A_BUCKET = 1 << 14
+"""Rows that are sorted at once: some 100 bytes each while they are, which the second cache holds."""
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -43,8 +46,7 @@ def fixed_bytes(column: pa.ChunkedArray | pa.FixedSizeBinaryArray) -> Bytes:
 
 def words(column: pa.ChunkedArray | pa.FixedSizeBinaryArray) -> list[Words]:
     """Big-endian 64-bit words of each value, first word first, zero-padded behind: they sort as the bytes do."""
-    raw = fixed_bytes(column)
-    return [_word(raw[:, first : first + 8]) for first in range(0, raw.shape[1], 8)]
+    return padded_words(fixed_bytes(column))
 
 
 def sort_rows(rows: pa.Table) -> pa.Table:
@@ -53,45 +55,96 @@ def sort_rows(rows: pa.Table) -> pa.Table:
         if rows.num_rows < 2:
             return rows
         order = np.lexsort(list(_row_words(rows))[::-1])
-    else:
-        from gristmill.stages.kernels.radix import order_by
+        return rows.take(pa.array(order)).combine_chunks()
+    columns = [_raw(column.combine_chunks()) for column in rows.columns]
+    arrays = [_column(raw, field.type) for raw, field in zip(_sorted(columns, rows), rows.schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=rows.schema)
 
-        order = order_by(_row_words(rows))
-    return rows.take(pa.array(order)).combine_chunks()
+
+def _sorted(columns: Sequence[Bytes], rows: pa.Table) -> list[Bytes]:
+    """The columns, row by row in order. Rows are brought near their place first: to move a row far costs ten times as
+    much as to move it within what a cache holds."""
+    from gristmill.stages.kernels.gather import gather, scatter
+    from gristmill.stages.kernels.radix import order_by
+
+    first = next(_row_words(rows))
+    bucket, starts = _buckets(first)
+    near = [scatter(column, bucket, starts) for column in columns]
+    made = [np.empty_like(column) for column in columns]
+    fields = list(rows.schema)
+    for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        part = [column[low:high] for column in near]
+        order = order_by(_words_of(part, fields))
+        for column, out in zip(part, made, strict=True):
+            gather(column, order, out[low:high])
+    return made
+
+
+def _buckets(word: Words) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """For each row a bucket that does not decrease with its word, some `_ROWS_A_BUCKET` hashes in each; and where each
+    bucket starts, and n."""
+    least, most = int(word.min()), int(word.max())
+    bits = max(0, (len(word) // _ROWS_A_BUCKET).bit_length())
+    shift = max(0, (most - least).bit_length() - bits)
+    bucket = ((word - np.uint64(least)) >> np.uint64(shift)).astype(np.uint32)
+    counts = np.bincount(bucket)
+    return bucket, np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
 
 
 def _row_words(rows: pa.Table) -> Iterator[Words]:
     """The words of the rows, most significant first; each is made when it is asked for."""
-    for column in rows.columns:
-        raw = _big_endian(column.combine_chunks())
+    return _words_of([_raw(column.combine_chunks()) for column in rows.columns], list(rows.schema))
+
+
+def _words_of(columns: Sequence[Bytes], fields: Sequence[pa.Field]) -> Iterator[Words]:
+    """The same of the bytes of columns."""
+    for raw, field in zip(columns, fields, strict=True):
+        ordered = raw if pa.types.is_fixed_size_binary(field.type) else raw[:, ::-1]
         for first in range(0, raw.shape[1], 8):
-            yield _word(raw[:, first : first + 8])
+            yield padded_word(ordered[:, first : first + 8])
 
 
-def _big_endian(array: pa.Array) -> Bytes:
-    """(n, width) view of a fixed-width array: bytes as they are, numbers most significant byte first."""
+def _raw(array: pa.Array) -> Bytes:
+    """(n, width) view of a fixed-width array, as it lies in memory."""
     if pa.types.is_fixed_size_binary(array.type):
         return fixed_bytes(array)
     width = array.type.bit_width // 8
     raw = np.frombuffer(array.buffers()[1], dtype=np.uint8)
-    return raw[array.offset * width : (array.offset + len(array)) * width].reshape(-1, width)[:, ::-1]
+    return raw[array.offset * width : (array.offset + len(array)) * width].reshape(-1, width)
 
 
-def _word(raw: Bytes) -> Words:
-    """Up to eight bytes of each row as a number, zero-padded behind."""
-    whole = np.zeros((len(raw), 8), np.uint8)
-    whole[:, : raw.shape[1]] = raw
-    return whole.view(">u8").ravel().astype(np.uint64)
+def _column(raw: Bytes, kind: pa.DataType) -> pa.Array:
+    """The array of a type whose bytes these are."""
+    return pa.Array.from_buffers(kind, len(raw), [None, pa.py_buffer(raw)])
+
+
+def _big_endian(array: pa.Array) -> Bytes:
+    """(n, width) view of a fixed-width array: bytes as they are, numbers most significant byte first."""
+    raw = _raw(array)
+    return raw if pa.types.is_fixed_size_binary(array.type) else raw[:, ::-1]
 
 
 def part_of(key: pa.ChunkedArray | pa.FixedSizeBinaryArray, parts: int) -> npt.NDArray[np.int64]:
     """Partition of each key: floor(first 32 bits * parts / 2^32); non-decreasing in the key."""
-    prefix = _word(fixed_bytes(key)[:, :4]) >> np.uint64(32)
+    prefix = padded_word(fixed_bytes(key)[:, :4]) >> np.uint64(32)
     return ((prefix * np.uint64(parts)) >> np.uint64(32)).astype(np.int64)
 
 
-def merge_runs(runs: Sequence[Iterator[pa.RecordBatch]], rows_a_round: int = ROWS_A_ROUND) -> Iterator[pa.RecordBatch]:
+def part_bounds(key: pa.ChunkedArray | pa.FixedSizeBinaryArray, parts: int) -> npt.NDArray[np.int64]:
+    """Where each partition of sorted keys begins, and their number."""
+    raw = fixed_bytes(key)
+    first = ((-(-(part << 32) // parts)).to_bytes(5, "big")[1:] for part in range(parts))
+    bounds = [bisect.bisect_left(raw, prefix, key=lambda row: row[:4].tobytes()) for prefix in first]
+    return np.array([*bounds, len(raw)], np.int64)
+
+
+def merge_runs(
+    runs: Sequence[Iterator[pa.RecordBatch]], rows_a_round: int = ROWS_A_ROUND, repeated_only: bool = False
+) -> Iterator[pa.RecordBatch]:
     """Merge sorted runs into one sorted stream of batches, none of them empty.
+
+    With `repeated_only`, rows whose key no other row has may be left out (most are): for keys of eight bytes or more
+    that are hashes, where a group of one says nothing.
 
     A round looks at the next rows of each run, equally many of each. The smallest of the last rows looked at, of the
     runs that go on behind them, is a safe bound: every row up to it is here. Rows are compared whole, so a key of any
@@ -99,16 +152,39 @@ def merge_runs(runs: Sequence[Iterator[pa.RecordBatch]], rows_a_round: int = ROW
     round, a few times over, and two batches of each run as they were read (mapped, where runs are).
     """
     live = [run for run in map(_Run, runs) if run.look(1)]
+    before: bytes | None = None
     while len(live) > 1:
         rows_a_run = max(1, rows_a_round // len(live))
         for run in live:
             run.look(rows_a_run)
         bound = min((run.last_seen() for run in live if run.goes_on()), default=None)
-        ready = pa.Table.from_batches([run.up_to(bound) for run in live]).combine_chunks()
-        yield from sort_rows(ready).to_batches()
+        taken = [run.up_to(bound) for run in live]
+        if repeated_only:
+            taken, before = _repeated(taken, (before, bound)), bound
+        yield from sort_rows(pa.Table.from_batches(taken).combine_chunks()).to_batches()
         live = [run for run in live if run.look(1)]
     for run in live:
         yield from run.rest()
+
+
+def _repeated(parts: Sequence[pa.RecordBatch], across: Sequence[bytes | None]) -> list[pa.RecordBatch]:
+    """The rows whose key may be that of another one here, or is that of a row of `across`: the bounds of the round,
+    since a key that has rows before or behind it has one of these."""
+    rows = sum(part.num_rows for part in parts)
+    if rows < _ROWS_FOR_KERNEL:
+        return list(parts)
+    from gristmill.stages.kernels.repeated import Repeated
+
+    keys = [fixed_bytes(part.column("key")) for part in parts]
+    seen = Repeated(rows)
+    for key in keys:
+        seen.note(key)
+    for row in across:
+        if row is not None:
+            bound = np.frombuffer(row[: keys[0].shape[1]], np.uint8).reshape(1, -1)
+            seen.note(bound)
+            seen.note(bound)
+    return [part.filter(pa.array(seen.among(key))) for part, key in zip(parts, keys, strict=True)]
 
 
 class _Run:

@@ -73,6 +73,20 @@ def bytes_of(column: pa.Array) -> Bytes:
     return raw[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
 
 
+def padded_words(raw: Bytes) -> list[Words]:
+    """(n, width) bytes as words, the first one first, zero-padded behind: they compare as the bytes do."""
+    return [padded_word(raw[:, first : first + 8]) for first in range(0, raw.shape[1], 8)]
+
+
+def padded_word(raw: Bytes) -> Words:
+    """Up to eight bytes of each row as a number, zero-padded behind."""
+    if raw.shape[1] == 8 and raw.strides[1] == 1:
+        return raw.view(">u8")[:, 0].astype(np.uint64)
+    whole = np.zeros((len(raw), 8), np.uint8)
+    whole[:, : raw.shape[1]] = raw
+    return whole.view(">u8").ravel().astype(np.uint64)
+
+
 def words_of(raw: Bytes) -> Words:
     """(n, width / 8) big-endian numbers, which compare as the bytes do."""
     return np.ascontiguousarray(raw).view(">u8").astype(np.uint64)

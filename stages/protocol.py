@@ -220,6 +220,15 @@ class Exchange(Protocol):
 
 
 @runtime_checkable
+class EmitsSorted(Protocol):
+    """What an exchange has that sorts its rows faster than rows can be sorted."""
+
+    def emit_sorted(self, batches: Iterator[tuple[pa.RecordBatch, npt.NDArray[np.uint64]]]) -> pa.RecordBatch:
+        """What `emit` gives for all these batches with their addresses, sorted by (key, order, addr)."""
+        ...
+
+
+@runtime_checkable
 class Following(Protocol):
     """What an exchange has that follows another one of its stage: what that one found goes into its `emit`."""
 

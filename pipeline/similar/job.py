@@ -80,8 +80,8 @@ def _keys(search: Search) -> tuple[list[Receipt], int]:
 
 @dataclass
 class _Rounds:
-    """What the rounds hand on: verdicts so far, the large groups of each partition, and the rows of them that all of
-    their members were compared with."""
+    """What the rounds hand on: verdicts so far, the large groups of each partition (as the first round left them), and
+    the rows of them that all of their members were compared with."""
 
     gone: list[Receipt]
     large: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
@@ -142,15 +142,15 @@ def _large_facts(pairs: Sequence[Receipt]) -> dict[str, int]:
 def _pair_task(search: Search, keys: Sequence[Receipt], part_of: tuple[int, int], state: _Rounds, number: int) -> Task:
     part, parts = part_of
     spec, stage = search.spec("keys"), search.stage
-    large = [state.large[part]] if part in state.large else []
+    crowd = state.large.get(part)
     served = state.served.get(part, [])
     what = {
         "pairs": stage.decides("pairs"),
         "partition": part,
         "parts": parts,
-        "spills": [r.digest for r in keys],
+        "spills": [r.digest for r in keys] if crowd is None else None,
         "without": [r.digest for r in state.gone],
-        "large": [r.digest for r in large],
+        "crowd": crowd.digest if crowd else None,
         "served": [r.digest for r in served],
         "pivots": min(stage.max_bucket, stage.pivots << (number - 1)),
         "pair_parts": search.pair_parts,
@@ -159,9 +159,9 @@ def _pair_task(search: Search, keys: Sequence[Receipt], part_of: tuple[int, int]
         **{name: what[name] for name in ("pivots", "pair_parts")},
         "exchange": {name: spec[name] for name in ("stage", "params", "part")},
         "base_dir": search.ctx.base_dir,
-        "spills": spill_runs(search.ctx, keys, part),
+        "spills": spill_runs(search.ctx, keys, part) if crowd is None else [],
         "without": paths_of(search.ctx, state.gone, "reduced"),
-        "large": paths_of(search.ctx, large, "large") if large else None,
+        "crowd": paths_of(search.ctx, [crowd], "crowd") if crowd else None,
         "served": paths_of(search.ctx, served, "served"),
     }
     return make_task("similar_pairs", what, payload, f"{search.label} candidates {part + 1}/{parts}, round {number}")

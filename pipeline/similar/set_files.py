@@ -1,8 +1,8 @@
 """The shingle sets of a part's documents, where they lie: an index into spill files, read block by block.
 
-Of each document 60 bytes are held (address, id, count, size, and where its hashes begin), never its set. Pairs are
-compared in blocks whose sets are read into one buffer; files are read, not mapped, so that what was read is not
-resident.
+Of each document some 80 bytes are held (address, rank, id, count, size, and where its hashes begin), never its set.
+Pairs are compared in blocks whose sets are read into one buffer; files are read, not mapped, so that what was read is
+not resident.
 """
 
 import os
@@ -31,11 +31,12 @@ _READ_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class SetFiles:
-    """One value a document, ascending by `addr`: `ids` (n, 16), `counts` of records, `sizes` in hashes, and the byte
-    `starts` of `files` at which the hashes begin, in `paths[files]`."""
+    """One value a document, ascending by `addr`: `orders` (n, width), `ids` (n, 16), `counts` of records, `sizes` in
+    hashes, and the byte `starts` of `files` at which the hashes begin, in `paths[files]`."""
 
     paths: Sequence[Path]
     addr: Words
+    orders: npt.NDArray[np.uint8]
     ids: npt.NDArray[np.uint8]
     counts: Ints
     sizes: Ints
@@ -89,14 +90,15 @@ def located(spills: Sequence[tuple[str, Sequence[Any], int]]) -> SetFiles:
 
     Raises VerifyError when the bytes of a part are not what they were.
     """
-    none = np.zeros(0, np.int64)
-    columns: list[tuple[Any, ...]] = [(none.astype(np.uint64), np.zeros((0, 16), np.uint8), none, none, none, none)]
+    columns: list[tuple[Any, ...]] = []
     for number, (path, part, base) in enumerate(spills):
         try:
             _refuse_damaged(Path(path), part)
             columns += [_located(batch, number, base, whole) for batch, whole in _mapped(path, part)]
         except (pa.ArrowException, OSError) as error:
             raise _damaged(Path(path), error) from error
+    if not columns:
+        raise VerifyError("no sets for the documents of a part", "similar_verify", None, "run again")
     joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
     if (joined[0][1:] < joined[0][:-1]).any():
         order = np.argsort(joined[0], kind="stable")
@@ -122,6 +124,7 @@ def _located(batch: pa.RecordBatch, file: int, base: int, whole: pa.Buffer) -> t
     assert 0 <= start <= whole.size
     return (
         batch.column("addr").to_numpy() + np.uint64(base),
+        bytes_of(batch.column("order")).copy(),
         bytes_of(batch.column("id")).copy(),
         batch.column("count").to_numpy().copy(),
         np.diff(offsets),

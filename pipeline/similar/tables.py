@@ -1,9 +1,11 @@
 """The tables that the tasks of near-duplicate search hand on, and how they are read.
 
-SETS: a document that stands in a candidate pair: `addr`, `id` (16 bytes), `count` (records that it stands for), and its
-set of shingle hashes, ascending. EDGES: a verified pair, in the form of exchange rows: `key` and `order` are the orders
-(rank) of the document of worse and of better rank, `addr` and `higher_addr` where they stand, `keeper` the id of the
-better one, `value` their similarity, `bands` a bit for each band that met, `count` and `higher_count` as above.
+MERGED: candidate pairs, each once: addresses of the document of worse and of better rank, and a bit for each band that
+met. SETS: a document that stands in such a pair: `addr`, `order` (its rank; of an index, its content hash), `id` (16
+bytes), `count` (records that it stands for), and its set of shingle hashes, ascending. EDGES: a verified pair, in the
+form of exchange rows: `key` and `order` are the orders (rank) of the document of worse and of better rank, `addr` and
+`higher_addr` where they stand, `keeper` the id of the better one, `value` their similarity, `bands` a bit for each band
+that met, `count` and `higher_count` as above.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,17 +24,23 @@ from gristmill.stages.protocol import DROP
 
 Addresses = npt.NDArray[np.uint64]
 
-DOCS_A_PART = 1 << 14
+DOCS_A_PART = 1 << 16
 STORED_BYTES_A_PART = 1 << 26
 
-SETS = pa.schema(
-    [
-        ("addr", pa.uint64()),
-        ("id", pa.binary(ID_BYTES)),
-        ("count", pa.int64()),
-        ("hashes", pa.large_list(pa.uint64())),
-    ]
-)
+MERGED = pa.schema([("addr", pa.uint64()), ("higher_addr", pa.uint64()), ("bands", pa.uint64())])
+
+
+def sets_schema(order_bytes: int) -> pa.Schema:
+    """See the module."""
+    return pa.schema(
+        [
+            ("addr", pa.uint64()),
+            ("order", pa.binary(order_bytes)),
+            ("id", pa.binary(ID_BYTES)),
+            ("count", pa.int64()),
+            ("hashes", pa.large_list(pa.uint64())),
+        ]
+    )
 
 
 def edges_schema(order_bytes: int) -> pa.Schema:

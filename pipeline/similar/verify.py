@@ -11,8 +11,16 @@ from gristmill.manifests.canonical import DIGEST_PREFIX
 from gristmill.manifests.commit import Receipt
 from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS, shard_ranges
 from gristmill.pipeline.similar.search import Search, paths_of
-from gristmill.pipeline.similar.tables import rows_of
 from gristmill.pipeline.task import Task, make_task
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Documents of a shard whose sets a part wants: `[path, first, stop]` of their addresses, and a digest of their
+    rows in the shard."""
+
+    rows: list[Any]
+    digest: str
 
 
 @dataclass
@@ -64,19 +72,19 @@ def _set_tasks(
     search: Search, candidates: Candidates, fresh: dict[int, Receipt], number: int
 ) -> tuple[list[Task], list[int]]:
     """One task for each shard that a pair wants something of, and these shards."""
-    demands: dict[int, dict[int, list[Any]]] = {}
+    demands: dict[int, dict[int, Demand]] = {}
     for part, receipt in fresh.items():
         (file,) = receipt.role("demand")
         path = search.ctx.store.sound_path(receipt.key, file)
-        for shard, mine in shard_ranges(path, len(search.rows)):
-            demands.setdefault(shard, {})[part] = mine
+        for shard, mine, addr in shard_ranges(path, len(search.rows)):
+            local = addr - np.uint64(shard << SHARD_ADDR_BITS)
+            demands.setdefault(shard, {})[part] = Demand(mine, DIGEST_PREFIX + blake3(local.tobytes()).hexdigest())
     wanted = sorted(demands)
-    parts = range(candidates.parts)
-    by_part = [[[mine] if (mine := demands[shard].get(part)) else [] for part in parts] for shard in wanted]
+    by_part = [[demands[shard].get(part) for part in range(candidates.parts)] for shard in wanted]
     return [_set_task(search, *of_shard, number) for of_shard in zip(wanted, by_part, strict=True)], wanted
 
 
-def _set_task(search: Search, shard: int, demands: list[list[list[Any]]], number: int) -> Task:
+def _set_task(search: Search, shard: int, demands: list[Demand | None], number: int) -> Task:
     ours = shard < len(search.shards)
     base = shard << SHARD_ADDR_BITS
     if ours:
@@ -89,22 +97,13 @@ def _set_task(search: Search, shard: int, demands: list[list[list[Any]]], number
         "key": search.key,
         "input": entry.digest,
         "indexed": not ours,
-        "demands": [_digest(ranges, base) for ranges in demands],
+        "demands": [demand.digest if demand else "" for demand in demands],
     }
-    told = {"key": search.key, "shard": path, "indexed": not ours, "base": base, "demands": demands}
+    ranges = [[demand.rows] if demand else [] for demand in demands]
+    told = {"key": search.key, "shard": path, "indexed": not ours, "base": base, "demands": ranges}
     payload = {**search.worker(), **told}
     label = f"{search.label} sets {shard + 1}/{len(search.rows)}, round {number}"
     return make_task("similar_sets", what, payload, label, entry.bytes)
-
-
-def _digest(ranges: list[list[Any]], base: int) -> str:
-    if not ranges:
-        return ""
-    hasher = blake3()
-    for path, first, stop in ranges:
-        local = rows_of(path, first, stop).column("addr").to_numpy() - np.uint64(base)
-        hasher.update(local.tobytes())
-    return DIGEST_PREFIX + hasher.hexdigest()
 
 
 def _verify_tasks(

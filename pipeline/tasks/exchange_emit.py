@@ -17,12 +17,12 @@ import pyarrow as pa
 from gristmill.manifests.commit import ObjectStore, Receipt, refuse_damaged
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.shard import read_numbered
-from gristmill.pipeline.exchange_rows import part_of, sort_rows
+from gristmill.pipeline.exchange_rows import part_bounds, sort_rows
 from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.spill import write_parts
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.verdicts import read_verdicts
-from gristmill.stages.protocol import Exchange, Following, emitted_schema
+from gristmill.stages.protocol import EmitsSorted, Exchange, Following, emitted_schema
 
 
 def _idkeys(path: Path) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
@@ -58,16 +58,17 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     if payload["format"] == "idkeys":  # shards have checksums in their pages
         refuse_damaged(path, task.what["input"])
     batches = _idkeys(path) if payload["format"] == "idkeys" else read_numbered(path, stage.reads)
-    if payload["found"] is None:
-        emitted = [stage.emit(batch, addr) for batch, addr in batches]
+    if isinstance(stage, EmitsSorted):
+        ordered = pa.Table.from_batches([stage.emit_sorted(batches)], schema=schema)
     else:
-        emitted = _following(stage, batches, payload["found"])
-    rows = pa.Table.from_batches(emitted, schema=schema)
-    return write_spill(task, store, sort_rows(rows), payload["parts"])
+        found = payload["found"]
+        emitted = (stage.emit(*b) for b in batches) if found is None else _following(stage, batches, found)
+        ordered = sort_rows(pa.Table.from_batches(emitted, schema=schema))
+    return write_spill(task, store, ordered, payload["parts"])
 
 
 def write_spill(task: Task, store: ObjectStore, ordered: pa.Table, parts: int) -> Receipt:
     """Commit sorted rows of an exchange as a spill file of so many parts."""
     with store.begin(task.key, task.what) as writer:
-        write_parts(writer, "spill", ordered, part_of(ordered.column("key"), parts), parts)
+        write_parts(writer, "spill", ordered, part_bounds(ordered.column("key"), parts))
         return writer.commit({"rows": ordered.num_rows})

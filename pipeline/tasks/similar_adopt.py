@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, Receipt, refuse_damaged
-from gristmill.manifests.schema import ID_BYTES
 from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.pipeline.similar.tables import mapped_batches
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.exchange_emit import write_spill
 from gristmill.stages.columns import bytes_of, column_of
-from gristmill.stages.dedup.minhash_rows import INDEXED
+from gristmill.stages.dedup.minhash_rows import indexed_ranks
 from gristmill.stages.protocol import emitted_schema
 
 
@@ -33,9 +32,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
 
 
 def _adopted(batch: pa.RecordBatch, order_bytes: int, value_bytes: int) -> pa.RecordBatch:
-    order = np.zeros((batch.num_rows, order_bytes), np.uint8)
-    order[:, 0] = INDEXED
-    order[:, -ID_BYTES:] = bytes_of(batch.column("order"))
+    order = indexed_ranks(bytes_of(batch.column("order")), order_bytes)
     columns = [batch.column("key"), column_of(order), batch.column("addr")]
     if value_bytes:
         ones = np.ones(batch.num_rows, ">i8").view(np.uint8).reshape(-1, value_bytes)

@@ -2,7 +2,7 @@
 
 Payload: `stage`, `params`, `base_dir`, `key` (of the sets), `shard` (path), `drops`, `base` (its verdicts). Leaves, in
 the order of the rows: `keys` (band rows; order: content hash), `copies` (key: content hash, order: id) and `sets` (rows
-of SETS); `addr` is the row of the shard. Nothing where no document was kept.
+of SETS, by content hash); `addr` is the row of the shard. Nothing where no document was kept.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.schema import ID_BYTES, id_bytes
 from gristmill.manifests.shard import read_numbered
-from gristmill.pipeline.similar.tables import SETS
+from gristmill.pipeline.similar.tables import sets_schema
 from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.similar_sets import sets_of
@@ -29,7 +29,7 @@ from gristmill.stages.protocol import DROP, emitted_schema
 _SCHEMAS = {
     "keys": emitted_schema(BAND_KEY_BYTES, ID_BYTES),
     "copies": emitted_schema(ID_BYTES, ID_BYTES),
-    "sets": SETS,
+    "sets": sets_schema(ID_BYTES),
 }
 
 
@@ -48,7 +48,7 @@ def _parts(stage: Any, batch: pa.RecordBatch, rows: npt.NDArray[np.uint64], key:
     return {
         "keys": band_rows(made.band_keys[some], hashes[some], rows[some]),
         "copies": pa.RecordBatch.from_arrays(equal, schema=_SCHEMAS["copies"]),
-        "sets": sets_of(stage, batch, rows, key).filter(pa.array(some)),
+        "sets": sets_of(stage, batch, rows, key, batch.column("content_hash")).filter(pa.array(some)),
     }
 
 

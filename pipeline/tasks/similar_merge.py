@@ -1,52 +1,100 @@
 """Task `similar_merge`: one part of all candidate pairs, each once -> what to compare, and whose sets it takes.
 
 Payload: `pairs` (`[path, part]`), `earlier` (paths of the `merged` files of this part in the rounds before: what was
-compared there is left out). Leaves `merged`: pairs sorted by both addresses; `demand`: the addresses in them, sorted.
+compared there is left out). Leaves `merged`: rows of MERGED, each pair with the bands of all its rows, sorted by both
+addresses; `demand`: the addresses in them, sorted.
 """
 
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
-from gristmill.pipeline.similar.tables import mapped_batches
+from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS
+from gristmill.pipeline.similar.tables import MERGED, mapped_batches
 from gristmill.pipeline.spill import read_part, write_one
 from gristmill.pipeline.task import Task
-from gristmill.pipeline.tasks.similar_pairs import merged_pairs
 
 DEMAND = pa.schema([("addr", pa.uint64())])
+
+Words = npt.NDArray[np.uint64]
+
+_SHARD = np.uint64(SHARD_ADDR_BITS)
+_ROW = np.uint64((1 << SHARD_ADDR_BITS) - 1)
 
 
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
-    batches = [b for path, part in task.payload["pairs"] for b in read_part(Path(path), part)]
+    found = [b for path, part in task.payload["pairs"] for b in read_part(Path(path), part)]
+    old = [b for path in task.payload["earlier"] for b in mapped_batches(path)]
     with store.begin(task.key, task.what) as writer:
-        if batches:
-            _write(writer, _left(pa.Table.from_batches(batches).combine_chunks(), task.payload["earlier"]))
+        if found:
+            _write(writer, *_left(found, old))
         return writer.commit({})
 
 
-def _left(pairs: pa.Table, earlier: list[str]) -> pa.Table:
-    """The pairs that were not compared before."""
-    from gristmill.stages.kernels.radix import order_by
+def _left(found: list[pa.RecordBatch], old: list[pa.RecordBatch]) -> tuple[Words, Words, Words]:
+    """The pairs that were not compared before: addresses of both, and bands."""
+    compared = sum(b.num_rows for b in old)
+    low, high, bands = (
+        np.concatenate([b.column(name).to_numpy() for b in (*old, *found)]) for name in ("addr", "higher_addr", "bands")
+    )
+    # Equal ones keep their order: a pair follows the one that was compared before.
+    low, high, order = _sorted(low, high)
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    first = np.flatnonzero(fresh)
+    left = first[order[first] >= compared] if compared else first
+    met = np.bitwise_or.reduceat(bands[order], first)
+    return low[left], high[left], met[order[first] >= compared] if compared else met
 
-    old = [b for path in earlier for b in mapped_batches(path)]
-    pairs = merged_pairs(pairs)
-    if not old:
-        return pairs
-    low, high = (np.concatenate([b.column(name).to_numpy() for b in (*old, pairs)]) for name in ("addr", "higher_addr"))
-    # Equal ones keep their order, so that a pair follows the one that was compared before.
-    order = order_by((low, high))
-    low, high = low[order], high[order]
-    seen = np.zeros(len(low), np.bool_)
-    seen[order[1:]] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
-    return pairs.filter(pa.array(~seen[len(seen) - pairs.num_rows :]))
+
+def _sorted(low: Words, high: Words) -> tuple[Words, Words, npt.NDArray[np.uint32]]:
+    """The pairs by both addresses, stably, and which each was. Where shards and rows are so few that both addresses fit
+    in one word, as they do but for the largest corpora, one sort of that does it."""
+    from gristmill.stages.kernels.radix import argsort, argsorted
+
+    rows, shards = (max(_bits(n) for n in part) for part in zip(_halves(low), _halves(high), strict=True))
+    if 2 * (rows + shards) > 64:
+        order = argsort(high)
+        order = order[argsort(low[order])]
+        return low[order], high[order], order
+    width, row_bits = np.uint64(rows + shards), np.uint64(rows)
+    packed, order = argsorted(_packed(low, row_bits) << width | _packed(high, row_bits))
+    low, high = packed >> width, packed & (np.uint64(1) << width) - np.uint64(1)
+    return _unpacked(low, row_bits), _unpacked(high, row_bits), order
 
 
-def _write(writer: ObjectWriter, pairs: pa.Table) -> None:
-    if not pairs.num_rows:
+def _halves(addr: Words) -> tuple[Words, Words]:
+    return addr & _ROW, addr >> _SHARD
+
+
+def _bits(numbers: Words) -> int:
+    return int(numbers.max()).bit_length()
+
+
+def _packed(addr: Words, row_bits: np.uint64) -> Words:
+    return addr >> _SHARD << row_bits | addr & _ROW
+
+
+def _unpacked(packed: Words, row_bits: np.uint64) -> Words:
+    return packed >> row_bits << _SHARD | packed & (np.uint64(1) << row_bits) - np.uint64(1)
+
+
+def _write(writer: ObjectWriter, low: Words, high: Words, bands: Words) -> None:
+    if not len(low):
         return
-    write_one(writer, "merged", pairs.schema, pairs.combine_chunks().to_batches())
-    wanted = np.unique(np.concatenate([pairs.column(n).to_numpy() for n in ("addr", "higher_addr")]))
-    write_one(writer, "demand", DEMAND, [pa.RecordBatch.from_arrays([pa.array(wanted)], schema=DEMAND)])
+    from gristmill.stages.kernels.radix import sort_words
+
+    pairs = pa.RecordBatch.from_arrays([pa.array(column) for column in (low, high, bands)], schema=MERGED)
+    write_one(writer, "merged", MERGED, [pairs])
+    ends = _distinct(sort_words(np.concatenate([_distinct(low), _distinct(sort_words(high.copy()))])))
+    write_one(writer, "demand", DEMAND, [pa.RecordBatch.from_arrays([pa.array(ends)], schema=DEMAND)])
+
+
+def _distinct(ordered: Words) -> Words:
+    fresh = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    return ordered[fresh]

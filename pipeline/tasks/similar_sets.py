@@ -17,25 +17,24 @@ import pyarrow as pa
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.manifests.schema import id_bytes
 from gristmill.manifests.shard import read_numbered
-from gristmill.pipeline.similar.tables import SETS, among, mapped_batches, rows_of
+from gristmill.pipeline.similar.tables import among, mapped_batches, rows_of, sets_schema
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task
 from gristmill.stages import catalogue
-from gristmill.stages.dedup.minhash_rows import dup_counts
-
-COLUMNS = ("id", "text", "domain", "dup_count")
+from gristmill.stages.columns import bytes_of, column_of
+from gristmill.stages.dedup.minhash_rows import dup_counts, indexed_ranks, ranks
 
 HELD_BYTES = 1 << 26
 """Of sets, as their hashes are handed on in files of all parts: more is held for one row group alone."""
 
 
-def sets_of(stage: Any, batch: pa.RecordBatch, rows: np.ndarray, key: str) -> pa.RecordBatch:
+def sets_of(stage: Any, batch: pa.RecordBatch, rows: np.ndarray, key: str, order: pa.Array) -> pa.RecordBatch:
     """Rows of SETS of documents that stand at `rows` of their shard, hashed under a key (hex digits)."""
     made = stage.sets(batch, int(key, 16))
     offsets = pa.array(made.offsets, pa.int64())
     lists = pa.LargeListArray.from_arrays(offsets, pa.array(made.hashes))
-    columns = [pa.array(rows, pa.uint64()), id_bytes(batch.column("id")), pa.array(dup_counts(batch)), lists]
-    return pa.RecordBatch.from_arrays(columns, schema=SETS)
+    columns = [pa.array(rows, pa.uint64()), order, id_bytes(batch.column("id")), pa.array(dup_counts(batch)), lists]
+    return pa.RecordBatch.from_arrays(columns, schema=sets_schema(order.type.byte_width))
 
 
 def _wanted(demands: Sequence[Sequence[Sequence[Any]]], base: int) -> list[np.ndarray]:
@@ -49,16 +48,21 @@ def _wanted(demands: Sequence[Sequence[Sequence[Any]]], base: int) -> list[np.nd
 
 
 def _documents(payload: Any, stage: Any, rows: np.ndarray) -> Iterator[pa.RecordBatch]:
-    for batch, numbers in read_numbered(Path(payload["shard"]), COLUMNS):
+    for batch, numbers in read_numbered(Path(payload["shard"]), stage.reads):
         wanted = among(numbers, rows)
         if wanted.any():
             asked = batch if wanted.all() else batch.filter(pa.array(wanted))
-            yield sets_of(stage, asked, numbers[wanted], payload["key"])
+            order = column_of(ranks(asked, stage.policy))
+            yield sets_of(stage, asked, numbers[wanted], payload["key"], order)
 
 
-def _indexed(path: str, rows: np.ndarray) -> Iterator[pa.RecordBatch]:
+def _indexed(path: str, stage: Any, rows: np.ndarray) -> Iterator[pa.RecordBatch]:
+    width = stage.keys().order_bytes
     for batch in mapped_batches(path):
-        yield _picked(batch, rows)
+        picked = _picked(batch, rows)
+        order = column_of(indexed_ranks(bytes_of(picked.column("order")), width))
+        columns = [order if name == "order" else picked.column(name) for name in picked.schema.names]
+        yield pa.RecordBatch.from_arrays(columns, schema=sets_schema(width))
 
 
 def _picked(sets: pa.RecordBatch, rows: np.ndarray) -> pa.RecordBatch:
@@ -81,7 +85,7 @@ def _write(writer: ObjectWriter, made: Iterable[pa.RecordBatch], wanted: Sequenc
 
 
 def _write_file(writer: ObjectWriter, held: Sequence[pa.RecordBatch], wanted: Sequence[np.ndarray]) -> None:
-    spill = SpillWriter(writer, SETS)
+    spill = SpillWriter(writer, held[0].schema)
     for part in wanted:
         spill.part(_picked(sets, part) for sets in held if len(part))
     spill.close("sets")
@@ -92,11 +96,8 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     payload = task.payload
     wanted = _wanted(payload["demands"], payload["base"])
     rows = np.unique(np.concatenate(wanted))
-    if payload["indexed"]:
-        made = _indexed(payload["shard"], rows)
-    else:
-        stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
-        made = _documents(payload, stage, rows)
+    stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
+    made = _indexed(payload["shard"], stage, rows) if payload["indexed"] else _documents(payload, stage, rows)
     with store.begin(task.key, task.what) as writer:
         _write(writer, made, wanted)
         return writer.commit({"documents": len(rows)})

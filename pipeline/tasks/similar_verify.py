@@ -4,7 +4,7 @@ Payload: `stage`, `params`, `base_dir`; `merged` (paths of pairs), `sets` (`[pat
 Leaves `edges`: the pairs whose measured similarity is at least the threshold, rows of EDGES sorted by rank of the
 lower, then of the higher one. Facts: `compared`, `similar`.
 
-Memory: the part's pairs, 60 bytes a document, and the sets of a block of pairs: `set_files.BLOCK_BYTES`, or twice the
+Memory: the part's pairs, 80 bytes a document, and the sets of a block of pairs: `set_files.BLOCK_BYTES`, or twice the
 largest set where that is more; whatever the part's sets come to.
 """
 
@@ -49,8 +49,8 @@ def verified(stage: Any, pairs: pa.Table, sets: SetFiles) -> pa.Table:
 def _edges(rows: pa.Table, sets: SetFiles, value: np.ndarray, places: tuple[np.ndarray, np.ndarray]) -> pa.Table:
     low, high = places
     columns = {
-        "key": rows.column("lower"),
-        "order": rows.column("higher"),
+        "key": column_of(sets.orders[low]),
+        "order": column_of(sets.orders[high]),
         "addr": rows.column("addr"),
         "higher_addr": rows.column("higher_addr"),
         "keeper": column_of(sets.ids[high]),
@@ -59,7 +59,7 @@ def _edges(rows: pa.Table, sets: SetFiles, value: np.ndarray, places: tuple[np.n
         "count": pa.array(sets.counts[low]),
         "higher_count": pa.array(sets.counts[high]),
     }
-    schema = edges_schema(rows.schema.field("lower").type.byte_width)
+    schema = edges_schema(sets.orders.shape[1])
     return sort_rows(pa.table([columns[f.name] for f in schema], schema=schema).combine_chunks())
 
 

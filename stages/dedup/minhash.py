@@ -33,18 +33,21 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "copies": ("policy",),
     "keys": (*_KEYS, "policy"),
     "pairs": (*_KEYS, "policy", "max_bucket", "pivots"),
-    "sets": _SETS,
+    "sets": (*_SETS, "policy"),
     "verify": (*_SETS, "similarity", "threshold"),
     "index": _KEYS,
 }
 """Part of the work -> the parameters that decide it. An index and its query must agree in those of `index`."""
 
 KERNELS = (
+    "band_rows",
     "cluster_hash",
     "components",
     "groups",
     "minhash",
     "radix",
+    "gather",
+    "repeated",
     "set_pairs",
     "shingle_rows",
     "stars",
@@ -59,7 +62,7 @@ class MinhashDedup:
     """Drop what is nearly the same as a document that is kept."""
 
     name: ClassVar[str] = "minhash_dedup"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     bands: int = param(14, "bands of the signature; FineWeb: 14")
     rows: int = param(8, "lanes of a band; FineWeb: 8. Pairs meet with probability 1 - (1 - j^rows)^bands")

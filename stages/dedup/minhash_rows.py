@@ -2,10 +2,10 @@
 
 An order begins with one byte: 0 for a document of an index, 1 for one of the dataset, so that what an earlier run kept
 ranks before all else; then the keeper's policy, then what tells equal ones apart (the content hash; for copies the
-id). Candidates are pairs of addresses with their orders; two documents of an index are none.
+id). Candidates are pairs of addresses; two documents of an index are none.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.schema import ID_BYTES, id_bytes
-from gristmill.stages.columns import bytes_of, column_of
+from gristmill.stages.columns import bytes_of, column_of, padded_words
 from gristmill.stages.dedup import keeper
 from gristmill.stages.dedup.ranks import content_bytes
 from gristmill.stages.dedup.shingles import shingle_sets_of_ids
@@ -54,9 +54,22 @@ def dup_counts(batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
     return batch.column("dup_count").fill_null(1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _order(first: int, parts: list[Bytes]) -> Bytes:
-    rows = len(parts[-1])
-    return np.concatenate([np.full((rows, 1), first, np.uint8), *parts], axis=1)
+def _order(batch: pa.RecordBatch, keep: tuple[str, ...], last: Bytes) -> Bytes:
+    first = np.full((batch.num_rows, 1), OURS, np.uint8)
+    return np.concatenate([first, keeper.rank_bytes(batch, keep), last], axis=1)
+
+
+def ranks(batch: pa.RecordBatch, keep: tuple[str, ...]) -> Bytes:
+    """Orders of documents of the dataset, uint8 (n, 17 + 4 for each rule of the policy): the smallest is the best."""
+    return _order(batch, keep, content_bytes(batch, "minhash_dedup"))
+
+
+def indexed_ranks(content_hashes: Bytes, order_bytes: int) -> Bytes:
+    """Orders of documents of an index: its byte, zeros for the policy, and what tells equal ones apart."""
+    order = np.zeros((len(content_hashes), order_bytes), np.uint8)
+    order[:, 0] = INDEXED
+    order[:, -ID_BYTES:] = content_hashes
+    return order
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ class Copies:
 
     def emit(self, batch: pa.RecordBatch, addr: Addresses) -> pa.RecordBatch:
         """One row for each record."""
-        order = _order(OURS, [keeper.rank_bytes(batch, self.keep), bytes_of(id_bytes(batch.column("id")))])
+        order = _order(batch, self.keep, bytes_of(id_bytes(batch.column("id"))))
         counts = dup_counts(batch).astype(">i8").view(np.uint8).reshape(-1, 8)
         columns = [
             column_of(content_bytes(batch, "minhash_dedup")),
@@ -132,19 +145,11 @@ def _copies_in(rows: pa.RecordBatch, starts: npt.NDArray[np.int64]) -> Iterator[
         yield pa.RecordBatch.from_arrays([*made.columns, content], schema=Copies.reduced)
 
 
-def pairs_schema(order_bytes: int) -> pa.Schema:
-    """Candidates: addresses of the worse- and the better-ranked document, their orders, and a bit for each band they
-    met in (the last one for all above)."""
-    order = pa.binary(order_bytes)
-    return pa.schema(
-        [
-            (EMITTED_ADDR, pa.uint64()),
-            ("higher_addr", pa.uint64()),
-            ("lower", order),
-            ("higher", order),
-            ("bands", pa.uint64()),
-        ]
-    )
+PAIRS = pa.schema(
+    [(EMITTED_ADDR, pa.uint64()), ("higher_addr", pa.uint64()), ("bands", pa.uint64()), ("prefix", pa.uint32())]
+)
+"""Candidates: addresses of the worse- and the better-ranked document, a bit for each band they met in (the last one for
+all above), and the first four bytes of the worse one's content hash."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +164,7 @@ class BandRows:
     name: ClassVar[str] = "bands"
     version: ClassVar[int] = 1
     key_bytes = BAND_KEY_BYTES
+    reduced: ClassVar[pa.Schema] = PAIRS
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -175,11 +181,6 @@ class BandRows:
         """Rows of a document."""
         return self.spec.bands
 
-    @property
-    def reduced(self) -> pa.Schema:
-        """Candidates."""
-        return pairs_schema(self.order_bytes)
-
     def reasons(self) -> tuple[Reason, ...]:
         """Candidates are no verdicts."""
         return ()
@@ -188,8 +189,21 @@ class BandRows:
         """A row for each band of each document that has a shingle."""
         made = self.sketches(batch)
         rows = np.flatnonzero(made.shingles > 0)
-        order = _order(OURS, [keeper.rank_bytes(batch, self.keep), content_bytes(batch, "minhash_dedup")])[rows]
-        return band_rows(made.band_keys[rows], order, addr[rows])
+        return band_rows(made.band_keys[rows], ranks(batch, self.keep)[rows], addr[rows])
+
+    def emit_sorted(self, batches: Iterator[tuple[pa.RecordBatch, Addresses]]) -> pa.RecordBatch:
+        """The rows of all batches, sorted by (key, order, addr)."""
+        parts: list[tuple[npt.NDArray[np.uint64], Bytes, Addresses]] = []
+        for batch, addr in batches:
+            made = self.sketches(batch)
+            rows = np.flatnonzero(made.shingles > 0)
+            parts.append((made.band_keys[rows], ranks(batch, self.keep)[rows], addr[rows]))
+        none = (
+            np.zeros((0, self.spec.bands), np.uint64),
+            np.zeros((0, self.order_bytes), np.uint8),
+            np.zeros(0, np.uint64),
+        )
+        return sorted_rows(*(np.concatenate(column) for column in zip(none, *parts, strict=True)))
 
     def sketches(self, batch: pa.RecordBatch) -> Sketch:
         """The band keys of the batch's documents."""
@@ -219,21 +233,35 @@ def band_rows(band_keys: npt.NDArray[np.uint64], order: Bytes, addr: Addresses) 
     return pa.RecordBatch.from_arrays(columns, schema=emitted_schema(BAND_KEY_BYTES, order.shape[1]))
 
 
+def sorted_rows(band_keys: npt.NDArray[np.uint64], order: Bytes, addr: Addresses) -> pa.RecordBatch:
+    """What `band_rows` gives, sorted."""
+    from gristmill.stages.kernels.band_rows import sorted_band_rows
+    from gristmill.stages.kernels.gather import gather
+    from gristmill.stages.kernels.radix import order_by
+
+    best = order_by([*padded_words(order), addr])
+    key, orders, addresses = sorted_band_rows(band_keys[best].T, gather(order, best), addr[best])
+    columns = [column_of(key), column_of(orders), pa.array(addresses)]
+    return pa.RecordBatch.from_arrays(columns, schema=emitted_schema(BAND_KEY_BYTES, order.shape[1]))
+
+
 class Groups:
     """Pairs of candidates from rows sorted by (key, order), and a census of groups that are too large for all pairs.
 
-    A group of more than `cap` members pairs each with the best `pivots` alone; `large` are such groups: key, members;
-    `served` are the rows of their pivots, which were paired with all members.
+    A group of more than `cap` members pairs each with the best `pivots` alone. Of such groups `large` are the numbers
+    of members, and `crowd` is given all their rows, in order; `served` are the rows of their pivots, which were paired
+    with all members.
     """
 
-    def __init__(self, cap: int, pivots: int) -> None:
+    def __init__(self, cap: int, pivots: int, crowd: Callable[[pa.RecordBatch], None] | None = None) -> None:
         self.cap = cap
         self.pivots = pivots
-        self.large: list[tuple[bytes, int]] = []
+        self.large: list[int] = []
         self.served: list[pa.RecordBatch] = []
+        self._crowd = crowd
 
     def pairs(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows of `pairs_schema`."""
+        """Rows of PAIRS."""
         from gristmill.stages.kernels.groups import group_starts
 
         open_rows: pa.Table | None = None
@@ -275,18 +303,25 @@ class Groups:
         from gristmill.stages.kernels.groups import oversize, pair_blocks
 
         for group in oversize(starts, self.cap).tolist():
-            self._note(rows.slice(int(starts[group])), int(starts[group + 1] - starts[group]))
+            members = rows.slice(int(starts[group]), int(starts[group + 1] - starts[group]))
+            self._crowded(members)
+            self._note(members, members.num_rows)
         for left, right in pair_blocks(starts, self.cap, self.pivots, PAIRS_A_BLOCK):
             yield from _pairs(rows, left, right)
 
     def _note(self, rows: pa.RecordBatch, members: int) -> None:
         """A large group, of which these are the first rows."""
-        self.large.append((rows.column("key")[0].as_py(), members))
+        self.large.append(members)
         self.served.append(rows.slice(0, self.pivots).select(["key", EMITTED_ADDR]))
+
+    def _crowded(self, rows: pa.RecordBatch) -> None:
+        if self._crowd is not None:
+            self._crowd(rows)
 
     def _against_pivots(self, rows: pa.RecordBatch, passed: int) -> Iterator[pa.RecordBatch]:
         """Members of a large group: where some `passed` before, the first `pivots` of these rows are the group's."""
         members = rows.num_rows
+        self._crowded(rows.slice(self.pivots) if passed else rows)
         if not passed:
             yield from _pairs(rows, *np.triu_indices(min(self.pivots, members), 1))
         at_once = max(1, PAIRS_A_BLOCK // self.pivots)
@@ -299,16 +334,12 @@ def _pairs(rows: pa.RecordBatch, left: npt.NDArray[np.int64], right: npt.NDArray
     """Pairs of positions, `left` of the better rank, without those of two documents of an index."""
     order = bytes_of(rows.column("order"))
     ours = order[right, 0] == OURS
-    left, right = left[ours], right[ours]
+    if not ours.all():
+        left, right = left[ours], right[ours]
     if not len(left):
         return
     addr = rows.column(EMITTED_ADDR).to_numpy()
     bands = bands_note(bytes_of(rows.column("key"))[right, -1])
-    columns = [
-        pa.array(addr[right]),
-        pa.array(addr[left]),
-        column_of(order[right]),
-        column_of(order[left]),
-        pa.array(bands),
-    ]
-    yield pa.RecordBatch.from_arrays(columns, schema=pairs_schema(order.shape[1]))
+    prefix = order[right, -ID_BYTES : 4 - ID_BYTES].view(">u4").ravel().astype(np.uint32)
+    columns = [pa.array(values) for values in (addr[right], addr[left], bands, prefix)]
+    yield pa.RecordBatch.from_arrays(columns, schema=PAIRS)

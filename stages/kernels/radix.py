@@ -110,10 +110,11 @@ def sort_words(keys: Words) -> Words:
 
 def argsort(keys: Words) -> Payload:
     """The rows in the order of their keys, stably. Raises GristmillError from 2^32 rows on."""
-    return _argsorted(keys)[1]
+    return argsorted(keys)[1]
 
 
-def _argsorted(keys: Words) -> tuple[Words, Payload]:
+def argsorted(keys: Words) -> tuple[Words, Payload]:
+    """The keys sorted, and the rows that they are of, stably. Raises GristmillError from 2^32 rows on."""
     if len(keys) >= MAX_ROWS:
         raise GristmillError("more rows than one sort takes", value=len(keys), remedy="sort partitions of them")
     return sort_pairs(keys.copy(), np.arange(len(keys), dtype=np.uint32))
@@ -122,7 +123,7 @@ def _argsorted(keys: Words) -> tuple[Words, Payload]:
 def order_by(words: Iterable[Words]) -> Payload:
     """The rows in the order of their words, the first word first; words are asked for while rows still tie."""
     asked = iter(words)
-    here, order = _argsorted(next(asked))
+    here, order = argsorted(next(asked))
     at, run = np.arange(len(order), dtype=np.uint32), np.zeros(len(order), np.uint32)
     tied = int(_tied_kernel(here, at, run))
     while tied and (word := next(asked, None)) is not None:
@@ -130,8 +131,8 @@ def order_by(words: Iterable[Words]) -> Payload:
         held = order[at]
         here = word[held]
         if _falls_kernel(here, run):
-            here, by = _argsorted(here)
-            _, by_run = _argsorted(run[by].astype(np.uint64))
+            here, by = argsorted(here)
+            _, by_run = argsorted(run[by].astype(np.uint64))
             order[at] = held[by[by_run]]
             here = here[by_run]
         tied = int(_tied_kernel(here, at, run))

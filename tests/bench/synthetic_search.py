@@ -1,7 +1,7 @@
 """Synthetic signatures, and an engine that runs a search for near-duplicates over them: for bench_clusters.
 
 CLUSTERED of the documents stand in planted near-duplicate clusters of geometric sizes, whose members share each band
-with probability SHARED; and in one band every document of a share SKEWED has the same key (a template).
+with probability SHARED; and, where asked for, in one band all documents of a share have the same key (a template).
 """
 
 import re
@@ -22,7 +22,7 @@ from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import Task, run_task
 from gristmill.pipeline.tasks.exchange_emit import write_spill
 from gristmill.stages.columns import column_of
-from gristmill.stages.dedup.minhash_rows import OURS, band_rows
+from gristmill.stages.dedup.minhash_rows import OURS, sorted_rows
 from gristmill.stages.protocol import emitted_schema
 
 Ints = npt.NDArray[np.int64]
@@ -31,7 +31,8 @@ Words = npt.NDArray[np.uint64]
 BANDS = 14
 DOCUMENTS_A_SHARD = 100_000
 ORDER_BYTES = 17
-CLUSTERED, SHARED, SKEWED = 0.3, 0.4, 0.3
+NO_COPIES = emitted_schema(16, ORDER_BYTES, 8).empty_table()
+CLUSTERED, SHARED = 0.3, 0.4
 MEAN_MEMBERS = 4
 
 
@@ -59,16 +60,19 @@ def planted(documents: int) -> npt.NDArray[np.uint32]:
     return cluster
 
 
-def shard_rows(cluster: npt.NDArray[np.uint32], first: int, stop: int) -> pa.Table:
-    """The band rows that a shard of documents emits."""
+Documents = tuple[Words, npt.NDArray[np.uint8], Words]
+"""Band keys, ranks and addresses of documents."""
+
+
+def shard_documents(cluster: npt.NDArray[np.uint32], first: int, stop: int, skewed: float) -> Documents:
+    """The sketches of a shard of documents."""
     document = np.arange(first, stop, dtype=np.uint64)
     keys = np.empty((stop - first, BANDS), np.uint64)
     for band in range(BANDS):
         of = np.where(chance(document, band) < SHARED, cluster[first:stop], document)
         keys[:, band] = mixed(of.astype(np.uint64), 100 + band)
-    keys[chance(document, 99) < SKEWED, 0] = 7 << 60
-    rows = band_rows(keys, ranks(mixed(document, 97)), document - np.uint64(first))
-    return pa.Table.from_batches([rows])
+    keys[chance(document, 99) < skewed, 0] = 7 << 60
+    return keys, ranks(mixed(document, 97)), document - np.uint64(first)
 
 
 def ranks(first_word: Words) -> npt.NDArray[np.uint8]:
@@ -98,8 +102,9 @@ class SyntheticEngine:
 
     name = "synthetic"
 
-    def __init__(self, store: ObjectStore, cluster: npt.NDArray[np.uint32]) -> None:
+    def __init__(self, store: ObjectStore, cluster: npt.NDArray[np.uint32], skewed: float) -> None:
         self._store = store
+        self._skewed = skewed
         self._cluster = cluster
         self.clock = Clock()
         self.making_s = 0.0
@@ -109,9 +114,9 @@ class SyntheticEngine:
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See `pipeline.engines.protocol`."""
         for number, task in enumerate(tasks):
-            rows = self._made(task) if task.kind == "emit_keys" else None
+            documents = self._made(task) if task.kind == "emit_keys" else None
             self.clock.start()
-            receipt = self._run(task, rows)
+            receipt = self._run(task, documents)
             self.clock.stop(task.kind + "".join(re.findall(r", (round \d+)", task.label)).replace("round", ""))
             yield number, receipt
 
@@ -122,20 +127,22 @@ class SyntheticEngine:
     def close(self) -> None:
         """Nothing to give back."""
 
-    def _made(self, task: Task) -> pa.Table:
-        wall_s, cpu_s = time.perf_counter(), time.process_time()
+    def _made(self, task: Task) -> Documents | None:
         if task.payload["exchange"]["part"] == "copies":
-            rows = emitted_schema(16, 1 + 16, 8).empty_table()
-        else:
-            first = int(task.payload["input"]) * DOCUMENTS_A_SHARD
-            rows = shard_rows(self._cluster, first, min(first + DOCUMENTS_A_SHARD, len(self._cluster)))
+            return None
+        wall_s, cpu_s = time.perf_counter(), time.process_time()
+        first = int(task.payload["input"]) * DOCUMENTS_A_SHARD
+        documents = shard_documents(
+            self._cluster, first, min(first + DOCUMENTS_A_SHARD, len(self._cluster)), self._skewed
+        )
         self.making_s += time.perf_counter() - wall_s
         self.making_cpu_s += time.process_time() - cpu_s
-        return rows
+        return documents
 
-    def _run(self, task: Task, rows: pa.Table | None) -> Receipt:
-        if rows is not None:
-            return write_spill(task, self._store, sort_rows(rows), task.payload["parts"])
+    def _run(self, task: Task, documents: Documents | None) -> Receipt:
+        if task.kind == "emit_keys":
+            rows = pa.Table.from_batches([sorted_rows(*documents)]) if documents else NO_COPIES
+            return write_spill(task, self._store, rows, task.payload["parts"])
         if task.kind == "similar_sets":
             return self._store.begin(task.key, task.what).commit({})
         return self._verified(task) if task.kind == "similar_verify" else run_task(self._store, task)
@@ -144,10 +151,12 @@ class SyntheticEngine:
         """As `similar_verify` leaves it: the pairs of one cluster."""
         pairs = pa.Table.from_batches([b for path in task.payload["merged"] for b in mapped_batches(path)])
         low, high = (documents_at(pairs.column(name).to_numpy()) for name in ("addr", "higher_addr"))
-        rows = pairs.filter(pa.array(self._cluster[low] == self._cluster[high]))
+        alike = self._cluster[low] == self._cluster[high]
+        rows = pairs.filter(pa.array(alike))
         writer = self._store.begin(task.key, task.what)
         if rows.num_rows:
-            ends = [rows.column(name).combine_chunks() for name in ("lower", "higher", "addr", "higher_addr")]
+            ends = [column_of(ranks(mixed(end[alike].astype(np.uint64), 97))) for end in (low, high)]
+            ends += [rows.column(name).combine_chunks() for name in ("addr", "higher_addr")]
             spill = SpillWriter(writer, edges_schema(ORDER_BYTES))
             spill.part(sort_rows(edge_rows(ends, rows.column("bands").combine_chunks())).to_batches())
             spill.close("edges")

@@ -20,13 +20,13 @@ from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.manifests.shard import ParquetShards
 from gristmill.pipeline.similar.set_files import SetFiles, located, pair_blocks, shared_by_pair
-from gristmill.pipeline.similar.tables import SETS
+from gristmill.pipeline.similar.tables import MERGED, sets_schema
 from gristmill.pipeline.spill import SpillWriter
 from gristmill.pipeline.task import make_task
 from gristmill.pipeline.tasks.similar_verify import verified
-from gristmill.stages.dedup.minhash_rows import pairs_schema
 
 REPO = Path(__file__).parents[2]
+SETS = sets_schema(17)
 MIB = 1 << 20
 HASHES_A_MIB = MIB // 8
 
@@ -76,7 +76,8 @@ def sets_batch(rows: list[int], sets: list[np.ndarray]) -> pa.RecordBatch:
     offsets = np.concatenate([[0], np.cumsum([len(s) for s in sets])])
     lists = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(np.concatenate(sets), pa.uint64()))
     ids = pa.array([row.to_bytes(16, "big") for row in rows], SETS.field("id").type)
-    columns = [pa.array(rows, pa.uint64()), ids, pa.array(rows, pa.int64()), lists]
+    orders = pa.array([row.to_bytes(17, "big") for row in rows], SETS.field("order").type)
+    columns = [pa.array(rows, pa.uint64()), orders, ids, pa.array(rows, pa.int64()), lists]
     return pa.RecordBatch.from_arrays(columns, schema=SETS)
 
 
@@ -94,12 +95,10 @@ def spilled(root: Path, name: str, batches: Callable[[], Any]) -> tuple[str, lis
 def merged(root: Path, pairs: list[tuple[int, int]]) -> str:
     """A file of pairs of addresses."""
     low, high = zip(*pairs, strict=True)
-    order = [[a.to_bytes(17, "big") for a in ends] for ends in (low, high)]
-    columns = [low, high, *order, [1] * len(pairs)]
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, pairs_schema(17), strict=True)]
+    arrays = [pa.array(c, pa.uint64()) for c in (low, high, [1] * len(pairs))]
     writer = ObjectStore(root).begin("f" * 32, {})
-    spill = SpillWriter(writer, pairs_schema(17))
-    spill.part([pa.RecordBatch.from_arrays(arrays, schema=pairs_schema(17))])
+    spill = SpillWriter(writer, MERGED)
+    spill.part([pa.RecordBatch.from_arrays(arrays, schema=MERGED)])
     spill.close("merged")
     receipt = writer.commit({})
     return str(ObjectStore(root).path(receipt.key, receipt.files[0]))
@@ -149,7 +148,7 @@ def shard_payload(root: Path, documents: int, chars: int) -> dict[str, Any]:
     shards = ParquetShards(writer, "data", DOCUMENT)
     for row in range(documents):
         text = rng.integers(97, 123, chars, np.uint8).tobytes().decode()
-        values = {"id": f"{row:032x}", "text": text, "domain": "web", "dup_count": None}
+        values = {"id": f"{row:032x}", "content_hash": bytes(16), "text": text, "domain": "web", "dup_count": None}
         shards.write(pa.RecordBatch.from_pylist([{f.name: values.get(f.name) for f in DOCUMENT}], schema=DOCUMENT))
     shards.close()
     shard = store.path("a" * 32, writer.commit({}).files[0])

@@ -101,15 +101,21 @@ def toy_lanes(case: Case, seed: int, change: Callable[[Lanes, Lanes], None] | No
 
 
 def bands_met(
-    case: Case, change: Callable[[Lanes, Lanes], None] | None = None, bands: int = 14, rows: int = 8
+    case: Case, change: Callable[[Lanes, Lanes], None] | None = None, bands: int = 14, rows: int = 8, first: int = 0
 ) -> Counts:
-    """Bands that meet by pair and seed, (pairs, SEEDS)."""
+    """Bands that meet by pair and seed, (pairs, SEEDS), of the seeds from `first` on."""
     columns: list[Counts] = []
-    for seed in range(SEEDS):
+    for seed in range(first, first + SEEDS):
         lanes = toy_lanes(case, seed, change)[:, : bands * rows]
         agree = lanes[case.truth.left] == lanes[case.truth.right]
         columns.append(agree.reshape(-1, bands, rows).all(axis=2).sum(axis=1))
     return np.stack(columns, axis=1)
+
+
+def mostly_rejected(case: Case, change: Callable[[Lanes, Lanes], None] | None = None, bands: int = 14) -> bool:
+    """Whether the test by bands rejects four of five sets of seeds: what one set shows hangs on the texts of a machine."""
+    sets = (bands_met(case, change, bands, first=SEEDS * k) for k in range(5))
+    return sum(not recall.bands_test(case.expected, met).consistent for met in sets) >= 4
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +146,7 @@ def test_repeated_lanes_are_rejected(case: Case) -> None:
 
 def test_lanes_that_share_a_multiplier_are_rejected_by_their_bands(case: Case) -> None:
     """40 of 40 sets of 12 seeds were; by recall alone 2 of 40, which it barely changes."""
-    assert not recall.bands_test(case.expected, bands_met(case, share_multiplier)).consistent
+    assert mostly_rejected(case, share_multiplier)
 
 
 @pytest.mark.parametrize(("bands", "rows"), [(14, 7), (12, 9)])
@@ -152,7 +158,7 @@ def test_other_rows_than_declared_are_rejected(case: Case, bands: int, rows: int
 
 def test_a_band_too_few_is_rejected(case: Case) -> None:
     """40 of 40 sets of 12 seeds were; by recall alone 3 of 40."""
-    assert not recall.bands_test(case.expected, bands_met(case, bands=13)).consistent
+    assert mostly_rejected(case, bands=13)
 
 
 def test_a_seed_that_is_ignored_is_rejected(case: Case, sound: Counts) -> None:
