@@ -37,14 +37,12 @@ _DICTIONARY_COLUMNS = (
 
 def text_bytes(batch: pa.RecordBatch) -> list[int]:
     """Approximate bytes of each row: the lengths of its large columns, plus 64 for the others."""
-    sizes = [64] * batch.num_rows
+    sizes = np.full(batch.num_rows, 64, np.int64)
     for column in batch.columns:
         if pa.types.is_large_string(column.type) and len(column):
-            offsets = pa.Array.from_buffers(
-                pa.int64(), len(column) + 1, [None, column.buffers()[1]], offset=column.offset
-            ).to_pylist()
-            sizes = [s + offsets[i + 1] - offsets[i] for i, s in enumerate(sizes)]
-    return sizes
+            offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1]
+            sizes += np.diff(offsets)
+    return sizes.tolist()
 
 
 class ParquetShards:
@@ -144,7 +142,7 @@ def read_shard(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.
                 )
                 batches = table.combine_chunks().to_batches()
                 del table
-                if sum(b.nbytes for b in batches) > ROW_GROUP_BYTES:
+                if sum(b.nbytes for b in batches) > 2 * ROW_GROUP_BYTES:
                     pa.default_memory_pool().release_unused()  # the decoded pages of one long row
                 while batches:
                     yield batches.pop(0)

@@ -111,15 +111,16 @@ class Account:
             }
             self._reservoir.put(cell, rank, {**shown, "text": text[:TEXT_CHARS]})
 
-    def read(self, step: str, batch: pa.RecordBatch) -> None:
-        """Rows that came in and stayed at an origin step (reading, `from`)."""
-        chars = count_chars(batch)
+    def read(self, step: str, batch: pa.RecordBatch, chars: Ints | None = None) -> None:
+        """Rows that came in and stayed at an origin step (reading, `from`); `chars` of their texts, where known."""
+        chars = count_chars(batch) if chars is None else chars
         for source, rows in rows_by_source(batch):
             tally = self.tally(step, source)
             tally.records_in += len(rows)
             tally.kept += len(rows)
-            tally.chars_in += int(chars[rows].sum())
-            tally.chars_kept += int(chars[rows].sum())
+            total = int(chars[rows].sum())
+            tally.chars_in += total
+            tally.chars_kept += total
 
     def step(
         self, step: str, trace: StepTrace, fates: Sequence[Fate], keepers: Sequence[str | None], rows: Rows
@@ -130,29 +131,31 @@ class Account:
             self._add_counts(self.tally(step, source), trace, at)
         if not fates:
             return
-        position = {int(row): i for i, row in enumerate(trace.rows.tolist())}
-        sources, ids, urls = (batch.column(name).to_pylist() for name in ("source", "id", "url"))
-        ranks = priorities(batch.column("content_hash"), self.spec.seed, "samples")
+        gone = np.array([fate.row for fate in fates], np.int64)
+        places = np.searchsorted(trace.rows, gone)
+        of_gone = batch.select(["source", "id", "url", "content_hash"]).take(pa.array(places))
+        sources, ids, urls, hashes = (column.to_pylist() for column in of_gone.columns)
+        ranks = priorities(of_gone.column("content_hash"), self.spec.seed, "samples").tolist()
+        chars, ordinals = trace.chars_in[places].tolist(), rows.ordinals[gone].tolist()
         for number, fate in enumerate(fates):
-            at = position[fate.row]
-            self.tally(step, sources[at] or "").gone(fate.verdict, fate.reason)
+            self.tally(step, sources[number] or "").gone(fate.verdict, fate.reason)
             entry: dict[str, object] = {
-                "id": ids[at],
+                "id": ids[number],
                 "measure": fate.measure,
                 "value": fate.value,
                 "limit": fate.limit,
-                "source": sources[at],
-                "url": urls[at],
-                "chars": int(trace.chars_in[at]),
-                "row": int(rows.ordinals[fate.row]),
+                "source": sources[number],
+                "url": urls[number],
+                "chars": chars[number],
+                "row": ordinals[number],
             }
             cell = (step, fate.verdict, fate.reason)
-            if self._reservoir.admits(cell, int(ranks[at])):
-                self._sample(cell, int(ranks[at]), entry, text_head(batch, at))
+            if self._reservoir.admits(cell, ranks[number]):
+                self._sample(cell, ranks[number], entry, text_head(batch, int(places[number])))
             entry["keeper"] = keepers[number] if keepers else None
             entry["file"] = rows.file(fate.row)
             entry["detail"] = fate.detail
-            entry["content_hash"] = batch.column("content_hash")[at].as_py()
+            entry["content_hash"] = hashes[number]
             self._enter(step, fate.verdict, fate.reason, entry)
 
     @staticmethod

@@ -55,7 +55,7 @@ def distinct_shards(ctx: Context, built: Built) -> list[ShardRef]:
     name = built.spec.name
     label = f"{name}.from ids"
     reduced = exchange_shards(ctx, label, REPEATED_IDS, shards, "documents")
-    drops = drops_by_shard(ctx, reduced, len(shards))
+    drops = drops_by_shard(ctx, reduced, range(len(shards)))
     repeated = [i for i, mine in enumerate(drops) if mine.ranges]
     tasks = [
         make_task(

@@ -117,7 +117,7 @@ def _fix_repeated(ctx: Context, built: Built, receipts: list[Receipt]) -> list[R
     keys = [ref for r in receipts for ref in ctx.refs(r, "idkeys")]
     label = f"{built.spec.name}.read ids"
     reduced = exchange_shards(ctx, label, REPEATED_IDS, keys, "idkeys")
-    drops = drops_by_shard(ctx, reduced, len(keys))
+    drops = drops_by_shard(ctx, reduced, range(len(keys)))
     repeated = [i for i, mine in enumerate(drops) if mine.ranges]
     tasks = [
         _fix_task(ctx, built, receipts[i], drops[i], f"{label} {n + 1}/{len(repeated)}") for n, i in enumerate(repeated)

@@ -26,12 +26,12 @@ def corpus_verdicts(ctx: Context, dataset: str, step: LoadedStep, shards: Sequen
     label, stage = f"{dataset}.{step.label}", step.stage
     if isinstance(stage, Exchange):
         reduced = exchange_shards(ctx, label, described(step), shards, "documents")
-        return Found(drops_by_shard(ctx, reduced, len(shards)))
+        return Found(drops_by_shard(ctx, reduced, range(len(shards))))
     if isinstance(stage, Rounds):
         return _rounds(ctx, label, step, shards)
     if isinstance(stage, Census):
         decided = census_shards(ctx, label, described(step), shards)
-        return Found(drops_by_shard(ctx, [decided], len(shards)), decided.facts["told"])
+        return Found(drops_by_shard(ctx, [decided], range(len(shards))), decided.facts["told"])
     assert isinstance(stage, Similar)
     return run_similar(ctx, dataset, step, shards)
 
@@ -41,5 +41,5 @@ def _rounds(ctx: Context, label: str, step: LoadedStep, shards: Sequence[ShardRe
     for number, _ in enumerate(step.stage.rounds()):
         part = described(step, f"{ROUND}{number}")
         reduced = exchange_shards(ctx, f"{label} round {number + 1}", part, shards, "documents", found)
-        found = drops_by_shard(ctx, reduced, len(shards))
+        found = drops_by_shard(ctx, reduced, range(len(shards)))
     return Found(found or [])

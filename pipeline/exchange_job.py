@@ -1,7 +1,8 @@
 """An exchange over committed shards as tasks: emit keys shard by shard, reduce partition by partition, and cut what
 that gives into the shares of the shards.
 
-An address is `(shard << 32) | row` inside the frozen plan; what a task's key says of verdicts never holds one.
+An address is `(place << 32) | row` inside the frozen plan. The place of a shard is its number there, or one that its
+content gives it (`places_of`); what a task's key says of verdicts never holds one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.verdicts import read_verdicts
 
 SHARD_ADDR_BITS = 32
+_LEAST_PLACE_BITS = 8
 REPEATED_IDS = {"stage": "repeated_ids", "params": {}, "fingerprint": {"stage": "repeated_ids", "version": 1}}
 
 
@@ -105,54 +107,75 @@ def emit_tasks(
     return tasks, parts
 
 
-def spill_runs(ctx: Context, receipts: Sequence[Receipt], part: int) -> list[list[Any]]:
+def places_of(digests: Sequence[str]) -> list[int]:
+    """A place for each shard by its content, so that it seldom moves when others come or go: a hash of its digest, and
+    where that is taken the next free one. There are 16 to 256 times as many places as shards."""
+    bits = max(_LEAST_PLACE_BITS, -(-(len(digests).bit_length() + 4) // 4) * 4)
+    places, taken = [0] * len(digests), set[int]()
+    for shard in sorted(range(len(digests)), key=lambda i: (digests[i], i)):
+        place = int.from_bytes(blake3(digests[shard].encode()).digest(4), "big") >> (32 - bits)
+        while place in taken:
+            place = (place + 1) % (1 << bits)
+        taken.add(place)
+        places[shard] = place
+    return places
+
+
+def spill_runs(
+    ctx: Context, receipts: Sequence[Receipt], part: int, places: Sequence[int] | None = None
+) -> list[list[Any]]:
     """Part `part` of the spill file of each receipt: `[path, part, address of the shard's row 0]`."""
     return [
-        [str(ctx.store.path(r.key, f)), f.extra["parts"][part], i << SHARD_ADDR_BITS]
-        for i, r in enumerate(receipts)
+        [str(ctx.store.path(r.key, f)), f.extra["parts"][part], place << SHARD_ADDR_BITS]
+        for place, r in zip(places or range(len(receipts)), receipts, strict=True)
         for f in r.role("spill")
     ]
 
 
 def reduce_tasks(
-    ctx: Context, label: str, step: Mapping[str, Any], receipts: Sequence[Receipt], parts: int
+    ctx: Context,
+    label: str,
+    step: Mapping[str, Any],
+    receipts: Sequence[Receipt],
+    parts: int,
+    places: Sequence[int] | None = None,
 ) -> list[Task]:
     """The reducing tasks of an exchange, one a partition, from the receipts of the emitting ones."""
     described = {"exchange": step["fingerprint"], "part": step.get("part", ""), "parts": parts}
-    spills = [r.digest for r in receipts]
+    described |= {"spills": [r.digest for r in receipts], **({"places": list(places)} if places else {})}
+    worker = {"exchange": _worker_spec(step), "base_dir": ctx.base_dir}
     return [
         make_task(
             "reduce",
-            {**described, "partition": p, "spills": spills},
-            {"exchange": _worker_spec(step), "base_dir": ctx.base_dir, "spills": spill_runs(ctx, receipts, p)},
+            {**described, "partition": p},
+            {**worker, "spills": spill_runs(ctx, receipts, p, places)},
             f"{label} reduce {p + 1}/{parts}",
         )
         for p in range(parts)
     ]
 
 
-def shard_ranges(path: Path, shards: int) -> Iterator[tuple[int, list[Any], np.ndarray]]:
+def shard_ranges(path: Path, places: Sequence[int]) -> Iterator[tuple[int, list[Any], np.ndarray]]:
     """Each shard of which a file sorted by `addr` has rows; these rows as `[path, first, stop]`; their addresses."""
-    bases = np.arange(shards + 1, dtype=np.uint64) << np.uint64(SHARD_ADDR_BITS)
+    bases = np.array(places, np.uint64) << np.uint64(SHARD_ADDR_BITS)
     with pa.memory_map(str(path)) as source:
         addr = pa.ipc.open_file(source).read_all().column("addr").to_numpy()
-    bounds = np.searchsorted(addr, bases)
-    for shard in np.flatnonzero(bounds[1:] > bounds[:-1]).tolist():
-        first, stop = int(bounds[shard]), int(bounds[shard + 1])
+    firsts = np.searchsorted(addr, bases)
+    stops = np.searchsorted(addr, bases + np.uint64(1 << SHARD_ADDR_BITS))
+    for shard in np.flatnonzero(stops > firsts).tolist():
+        first, stop = int(firsts[shard]), int(stops[shard])
         yield shard, [str(path), first, stop], addr[first:stop]
 
 
-def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], shards: int) -> list[ShardDrops]:
-    """Cut the reduced rows (sorted by address in each partition) into the shares of the shards."""
-    ranges: list[list[list[Any]]] = [[] for _ in range(shards)]
+def drops_by_shard(ctx: Context, reduced: Sequence[Receipt], places: Sequence[int]) -> list[ShardDrops]:
+    """Cut the reduced rows (sorted by address in each partition) into the shares of the shards at these places."""
+    ranges: list[list[list[Any]]] = [[] for _ in places]
     for receipt in reduced:
         for file in receipt.role("reduced"):
-            for shard, mine, _ in shard_ranges(ctx.store.sound_path(receipt.key, file), shards):
+            for shard, mine, _ in shard_ranges(ctx.store.sound_path(receipt.key, file), places):
                 ranges[shard].append(mine)
-    return [
-        ShardDrops(mine, shard << SHARD_ADDR_BITS, _drops_digest(mine, shard << SHARD_ADDR_BITS))
-        for shard, mine in enumerate(ranges)
-    ]
+    bases = [place << SHARD_ADDR_BITS for place in places]
+    return [ShardDrops(mine, base, _drops_digest(mine, base)) for base, mine in zip(bases, ranges, strict=True)]
 
 
 def _drops_digest(ranges: list[list[Any]], base: int) -> str:

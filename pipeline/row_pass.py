@@ -21,7 +21,7 @@ from gristmill.manifests.shard import ParquetShards
 from gristmill.manifests.tally import step_tallies_to_json
 from gristmill.pipeline.account import Account, AccountSpec, Rows
 from gristmill.stages import catalogue
-from gristmill.stages.chain import ChainResult, count_chars, run_chain
+from gristmill.stages.chain import ChainResult, Ints, count_chars, run_chain
 from gristmill.stages.protocol import RowStage
 
 STAT_COLUMNS = ("domain", "source", "lang", "license")
@@ -35,13 +35,13 @@ class Stats:
         self._lengths: Counter[int] = Counter()
         self._chars = 0
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Count a batch of kept documents."""
+    def add(self, batch: pa.RecordBatch, chars: Ints | None = None) -> None:
+        """Count a batch of kept documents; `chars` of their texts, where known."""
         for name in STAT_COLUMNS:
             for item in batch.column(name).value_counts():
                 value = item["values"].as_py()
                 self._counts[name]["" if value is None else value] += item["counts"].as_py()
-        chars = count_chars(batch)
+        chars = count_chars(batch) if chars is None else chars
         self._chars += int(chars.sum())
         bins = np.floor(np.log2(np.maximum(chars, 1))).astype(np.int64)
         for value, count in zip(*np.unique(bins, return_counts=True), strict=True):
@@ -97,13 +97,13 @@ class RowPass:
         self._stats = Stats()
         self.rows_kept = 0
 
-    def feed(self, batch: pa.RecordBatch, rows: Rows) -> ChainResult:
-        """Run the chain over rows that the origin kept; `result.kept_rows` index into `batch`."""
-        result = run_chain(self._stages, batch)
+    def feed(self, batch: pa.RecordBatch, rows: Rows, chars: Ints | None = None) -> ChainResult:
+        """Run the chain over rows that the origin kept; `result.kept_rows` index into `batch`; `chars` as there."""
+        result = run_chain(self._stages, batch, chars)
         self.account.chain(result, self._chain_steps, rows)
         self.account.kept(result.kept, rows.ordinals[result.kept_rows])
         if result.kept.num_rows:
-            self._stats.add(result.kept)
+            self._stats.add(result.kept, result.kept_chars)
             self._shards.write(result.kept.select(DOCUMENT.names))
             self.rows_kept += result.kept.num_rows
         return result

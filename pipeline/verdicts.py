@@ -118,8 +118,11 @@ class Verdicts:
                 "a verdict for a record that is not there", self._step, f"row {last} of {rows}", "run again"
             )
 
-    def apply(self, batch: pa.RecordBatch, first: int, row_pass: RowPass, rows: Rows) -> tuple[pa.RecordBatch, Ints]:
-        """Account for what goes; the rows that stay, as they are now, and their indices in the batch."""
+    def apply(
+        self, batch: pa.RecordBatch, first: int, row_pass: RowPass, rows: Rows, chars: Ints
+    ) -> tuple[pa.RecordBatch, Ints, Ints]:
+        """Account for what goes. The rows that stay, as they are now, their indices in the batch, and their characters;
+        `chars` are those before."""
         fates, keepers = self._dropped(first, batch.num_rows)
         kept = np.ones(batch.num_rows, dtype=np.bool_)
         kept[[f.row for f in fates]] = False
@@ -134,13 +137,12 @@ class Verdicts:
             kept[emptied] = False
             self._account_cuts(batch, cuts, verdicts, row_pass, rows)
         everything = np.arange(batch.num_rows, dtype=np.int64)
-        chars = count_chars(batch)
         after_chars = chars if after is batch else count_chars(after)
         trace = StepTrace(everything, kept, chars, after_chars, cut_chars, {}, batch)
         row_pass.account.step(self._step, trace, fates, keepers, rows)
         after = self._marked(after, first)
         stay = np.flatnonzero(kept).astype(np.int64)
-        return (after if len(stay) == batch.num_rows else after.take(pa.array(stay))), stay
+        return (after if len(stay) == batch.num_rows else after.take(pa.array(stay))), stay, after_chars[stay]
 
     def _dropped(self, first: int, rows: int) -> tuple[list[Fate], list[str | None]]:
         drops, fates, keepers = self._drops, list[Fate](), list[str | None]()

@@ -73,6 +73,7 @@ class ChainResult:
 
     kept: pa.RecordBatch
     kept_rows: Ints
+    kept_chars: Ints
     fates: list[Fate]
     steps: list[StepTrace] = field(default_factory=list[StepTrace])
 
@@ -139,8 +140,9 @@ def with_fresh_hashes(before: pa.RecordBatch, after: pa.RecordBatch) -> pa.Recor
     return with_column(after, "content_hash", content_hashes(after.column("text"), after.column("media")))
 
 
-def _run_step(stage: RowStage, batch: pa.RecordBatch, rows: Ints) -> tuple[pa.RecordBatch, StepTrace, list[Fate]]:
-    chars_in = count_chars(batch)
+def _run_step(
+    stage: RowStage, batch: pa.RecordBatch, rows: Ints, chars_in: Ints
+) -> tuple[pa.RecordBatch, StepTrace, list[Fate]]:
     judged = _apply_mapper(stage, batch) if isinstance(stage, Mapper) else _judge_filter(stage, batch)
     mapped, profiles, fates = judged
     out = mapped.batch if mapped.batch is batch else with_fresh_hashes(batch, mapped.batch)
@@ -155,18 +157,19 @@ def _run_step(stage: RowStage, batch: pa.RecordBatch, rows: Ints) -> tuple[pa.Re
     return left, trace, fates
 
 
-def run_chain(stages: Sequence[RowStage], batch: pa.RecordBatch) -> ChainResult:
-    """Run consecutive row-local stages over one batch; see the module's invariants.
+def run_chain(stages: Sequence[RowStage], batch: pa.RecordBatch, chars: Ints | None = None) -> ChainResult:
+    """Run consecutive row-local stages over one batch; see the module's invariants. `chars` of its texts, where known.
 
     Fates come step by step and, within a step, in row order.
     """
     rows = np.arange(batch.num_rows, dtype=np.int64)
+    chars = count_chars(batch) if chars is None else chars
     fates: list[Fate] = []
     steps: list[StepTrace] = []
     for index, stage in enumerate(stages):
-        batch, trace, gone = _run_step(stage, batch, rows)
+        batch, trace, gone = _run_step(stage, batch, rows, chars)
         fates.extend(f._replace(row=int(rows[f.row]), step_index=index) for f in sorted(gone))
         steps.append(trace)
-        rows = rows[trace.kept]
+        rows, chars = rows[trace.kept], trace.chars_out[trace.kept]
     shared.forget()
-    return ChainResult(batch, rows, fates, steps)
+    return ChainResult(batch, rows, chars, fates, steps)

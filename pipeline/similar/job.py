@@ -11,8 +11,8 @@ each time (up to `max_bucket`), until all pairs that matter were compared; at mo
 rounds find something. The fact `large_left` says whether groups are left then of which not all pairs were compared.
 
 A new shard costs its own keys, the fixed-width rows of all, the sets of the shards of whose documents others are
-compared than before, and the parts of the pairs in which something changed; addresses hold the number of a shard, so
-where it stands before others that is all of them.
+compared than before, and the parts of the pairs in which something changed: addresses hold a place that a shard has by
+its content, wherever it sorts.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def run_similar(ctx: Context, dataset: str, step: LoadedStep, shards: Sequence[S
     indexed, key = query_index(ctx, step.stage)
     search = Search(ctx, label, step, shards, indexed, key or _drawn_key(ctx, label, step, shards))
     settled = _rounds(search, _copies(search), *_keys(search))
-    drops = drops_by_shard(ctx, [settled], len(shards))
+    drops = drops_by_shard(ctx, [settled], search.places[: len(shards)])
     return Found(drops, search.facts, prepared_index(search, drops))
 
 
@@ -60,7 +60,7 @@ def _copies(search: Search) -> list[Receipt]:
     emits += adopting(search, "copies", parts)
 
     def reduces(receipts: Sequence[Receipt]) -> list[Task]:
-        return reduce_tasks(search.ctx, f"{search.label} copies", spec, receipts, parts)
+        return reduce_tasks(search.ctx, f"{search.label} copies", spec, receipts, parts, search.places)
 
     receipts = search.ctx.engine.exchange(ExchangeJob(emits, reduces), search.ctx.notify)
     search.facts["copies"] = sum(r.facts["rows"] for r in receipts)
@@ -149,6 +149,7 @@ def _pair_task(search: Search, keys: Sequence[Receipt], part_of: tuple[int, int]
         "partition": part,
         "parts": parts,
         "spills": [r.digest for r in keys] if crowd is None else None,
+        "places": search.places if crowd is None else None,
         "without": [r.digest for r in state.gone],
         "crowd": crowd.digest if crowd else None,
         "served": [r.digest for r in served],
@@ -159,7 +160,7 @@ def _pair_task(search: Search, keys: Sequence[Receipt], part_of: tuple[int, int]
         **{name: what[name] for name in ("pivots", "pair_parts")},
         "exchange": {name: spec[name] for name in ("stage", "params", "part")},
         "base_dir": search.ctx.base_dir,
-        "spills": spill_runs(search.ctx, keys, part) if crowd is None else [],
+        "spills": spill_runs(search.ctx, keys, part, search.places) if crowd is None else [],
         "without": paths_of(search.ctx, state.gone, "reduced"),
         "crowd": paths_of(search.ctx, [crowd], "crowd") if crowd else None,
         "served": paths_of(search.ctx, served, "served"),
@@ -171,13 +172,14 @@ def _settle_task(search: Search, copies: Sequence[Receipt]) -> Task:
     ours = len(search.shards)
     what = {
         "rows": search.rows,
+        "places": search.places,
         "ours": ours,
         "edges": [r.digest for r in search.edges],
         "copies": [r.digest for r in copies],
         "threshold": search.stage.threshold,
     }
     payload = {
-        **{name: what[name] for name in ("rows", "ours", "threshold")},
+        **{name: what[name] for name in ("rows", "places", "ours", "threshold")},
         "edges": paths_of(search.ctx, search.edges, "edges"),
         "copies": paths_of(search.ctx, copies, "reduced"),
     }

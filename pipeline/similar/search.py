@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from gristmill.manifests.commit import FileEntry, Receipt
 from gristmill.pipeline.context import Context, ShardRef
+from gristmill.pipeline.exchange_job import places_of
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.similar.tables import pair_parts
 
@@ -41,6 +43,11 @@ class Search:
     def rows(self) -> list[int]:
         """Rows of each shard: the dataset's, then the index's."""
         return [s.entry.rows for s in self.shards] + [s.rows for s in self.indexed]
+
+    @cached_property
+    def places(self) -> list[int]:
+        """The place of each shard in addresses, in the same order: one that its content gives it."""
+        return places_of([s.entry.digest for s in self.shards] + [s.files["copies"].digest for s in self.indexed])
 
     @property
     def pair_parts(self) -> int:

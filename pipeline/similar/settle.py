@@ -39,15 +39,22 @@ _MOST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True)
 class Shards:
-    """Rows of all shards in the order of their addresses; the first `ours` are the dataset's."""
+    """Rows of all shards, and their places in addresses; the first `ours` are the dataset's."""
 
     rows: Sequence[int]
     ours: int
+    places: Sequence[int]
 
     @cached_property
     def starts(self) -> Ints:
         """Number of the first document of each shard, and of all."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(self.rows, np.int64))])
+
+    @cached_property
+    def _by_place(self) -> tuple[Ints, Ints]:
+        """Places in order, and the shards that they are of."""
+        order = np.argsort(np.array(self.places, np.int64), kind="stable")
+        return np.array(self.places, np.int64)[order], order
 
     @property
     def first_indexed(self) -> int:
@@ -56,12 +63,15 @@ class Shards:
 
     def numbers(self, addr: Words) -> Ints:
         """Dense numbers of addresses."""
-        return self.starts[(addr >> _SHARD_BITS).astype(np.int64)] + (addr & _ROW_MASK).astype(np.int64)
+        places, shards = self._by_place
+        shard = shards[np.searchsorted(places, (addr >> _SHARD_BITS).astype(np.int64))]
+        return self.starts[shard] + (addr & _ROW_MASK).astype(np.int64)
 
     def addresses(self, number: Ints) -> Words:
         """Addresses of dense numbers."""
         shard = np.searchsorted(self.starts, number, side="right") - 1
-        return (shard.astype(np.uint64) << _SHARD_BITS) | (number - self.starts[shard]).astype(np.uint64)
+        place = np.array(self.places, np.uint64)[shard]
+        return (place << _SHARD_BITS) | (number - self.starts[shard]).astype(np.uint64)
 
 
 @dataclass

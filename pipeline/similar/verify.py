@@ -54,7 +54,10 @@ def _merge(search: Search, candidates: Candidates, pairs: Sequence[Receipt], num
         if not files:
             continue
         earlier = candidates.merged.get(part, [])
-        what = {"pairs": [[f.digest, f.extra["parts"][part]] for _, f in files], "earlier": [r.digest for r in earlier]}
+        what = {
+            "pairs": [f.extra["parts"][part][-1] for _, f in files],
+            "earlier": [f.digest for r in earlier for f in r.role("merged")],
+        }
         payload = {
             "pairs": [[str(ctx.store.path(r.key, f)), f.extra["parts"][part]] for r, f in files],
             "earlier": paths_of(ctx, earlier, "merged"),
@@ -76,8 +79,8 @@ def _set_tasks(
     for part, receipt in fresh.items():
         (file,) = receipt.role("demand")
         path = search.ctx.store.sound_path(receipt.key, file)
-        for shard, mine, addr in shard_ranges(path, len(search.rows)):
-            local = addr - np.uint64(shard << SHARD_ADDR_BITS)
+        for shard, mine, addr in shard_ranges(path, search.places):
+            local = addr - np.uint64(search.places[shard] << SHARD_ADDR_BITS)
             demands.setdefault(shard, {})[part] = Demand(mine, DIGEST_PREFIX + blake3(local.tobytes()).hexdigest())
     wanted = sorted(demands)
     by_part = [[demands[shard].get(part) for part in range(candidates.parts)] for shard in wanted]
@@ -86,7 +89,7 @@ def _set_tasks(
 
 def _set_task(search: Search, shard: int, demands: list[Demand | None], number: int) -> Task:
     ours = shard < len(search.shards)
-    base = shard << SHARD_ADDR_BITS
+    base = search.places[shard] << SHARD_ADDR_BITS
     if ours:
         path, entry = str(search.shards[shard].path), search.shards[shard].entry
     else:
@@ -111,21 +114,22 @@ def _verify_tasks(
 ) -> list[Task]:
     tasks: list[Task] = []
     for part, receipt in fresh.items():
-        of_part = [
-            (r, f, shard) for r, shard in zip(*sets, strict=True) for f in r.role("sets") if f.extra["parts"][part][2]
-        ]
+        # In the order of their places: what a file is called decides no key.
+        of_part = sorted(
+            (search.places[shard] << SHARD_ADDR_BITS, str(search.ctx.store.path(r.key, f)), f.extra["parts"][part])
+            for r, shard in zip(*sets, strict=True)
+            for f in r.role("sets")
+            if f.extra["parts"][part][2]
+        )
         what = {
             "verify": search.stage.decides("verify"),
-            "merged": receipt.digest,
-            "sets": [[f.digest, f.extra["parts"][part]] for _, f, _ in of_part],
+            "merged": [f.digest for f in receipt.role("merged")],
+            "sets": [[base, found[-1]] for base, _, found in of_part],
         }
         payload = {
             **search.worker(),
             "merged": paths_of(search.ctx, [receipt], "merged"),
-            "sets": [
-                [str(search.ctx.store.path(r.key, f)), f.extra["parts"][part], shard << SHARD_ADDR_BITS]
-                for r, f, shard in of_part
-            ],
+            "sets": [[path, found, base] for base, path, found in of_part],
         }
         label = f"{search.label} comparing {part + 1}, round {number}"
         tasks.append(make_task("similar_verify", what, payload, label))

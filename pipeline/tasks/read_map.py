@@ -121,23 +121,24 @@ class _Reader:
 
     def take_rows(self, batch: pa.RecordBatch, rows: Rows) -> None:
         """Sample, run the chain and note the keys of one batch."""
-        chosen = self._sample(batch, rows)
+        chars = count_chars(batch)
+        chosen = self._sample(batch, rows, chars)
         out_rows = np.full(batch.num_rows, -1, dtype=np.int64)
         first = self.row_pass.rows_kept
         if len(chosen) == batch.num_rows:
-            result = self.row_pass.feed(batch, rows)
+            result = self.row_pass.feed(batch, rows, chars)
         else:
             part = Rows(rows.ordinals[chosen], rows.files, _at(rows, chosen))
-            result = self.row_pass.feed(batch.take(pa.array(chosen)), part)
+            result = self.row_pass.feed(batch.take(pa.array(chosen)), part, chars[chosen])
         out_rows[chosen[result.kept_rows]] = np.arange(first, self.row_pass.rows_kept)
         self.idkeys.rows(batch, rows.ordinals, out_rows)
 
-    def _sample(self, batch: pa.RecordBatch, rows: Rows) -> Ints:
+    def _sample(self, batch: pa.RecordBatch, rows: Rows, chars: Ints) -> Ints:
         step = self.payload["steps"][0]
         everything = np.arange(batch.num_rows, dtype=np.int64)
         fraction = self.payload["sample"]
         if fraction is None:
-            self.row_pass.account.read(step, batch)
+            self.row_pass.account.read(step, batch, chars)
             return everything
         ranks = priorities(batch.column("content_hash"), self.payload["seed"], "run sample")
         kept = ranks < threshold(fraction)
@@ -146,7 +147,6 @@ class _Reader:
             Fate(row, 0, "drop", "not_sampled", "sample_rank", float(scaled[row]), fraction, "")
             for row in np.flatnonzero(~kept).tolist()
         ]
-        chars = count_chars(batch)
         trace = StepTrace(everything, kept, chars, chars, {}, {}, batch)
         self.row_pass.account.step(step, trace, fates, (), rows)
         return np.flatnonzero(kept).astype(np.int64)

@@ -16,6 +16,7 @@ from gristmill.pipeline.account import AccountSpec, Rows
 from gristmill.pipeline.row_pass import RowPass, load_stages
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.verdicts import Verdicts
+from gristmill.stages.chain import count_chars
 
 
 def run(task: Task, store: ObjectStore) -> Receipt:
@@ -27,14 +28,15 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         verdicts = Verdicts(payload["exchange"], payload["base_dir"]) if payload["exchange"] else None
         first = 0
         for batch in read_shard(Path(payload["shard"])):
+            chars = count_chars(batch)
             rows = Rows(np.arange(first, first + batch.num_rows, dtype=np.int64))
             if payload["origin"]:
-                row_pass.account.read(payload["steps"][0], batch)
+                row_pass.account.read(payload["steps"][0], batch, chars)
             if verdicts is not None:
-                staying, stay = verdicts.apply(batch, first, row_pass, rows)
-                row_pass.feed(staying, Rows(rows.ordinals[stay]))
+                staying, stay, chars = verdicts.apply(batch, first, row_pass, rows, chars)
+                row_pass.feed(staying, Rows(rows.ordinals[stay]), chars)
             else:
-                row_pass.feed(batch, rows)
+                row_pass.feed(batch, rows, chars)
             first += batch.num_rows
         if verdicts is not None:
             verdicts.finish(first)

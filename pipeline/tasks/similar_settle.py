@@ -1,7 +1,7 @@
 """Task `similar_settle`: all verified pairs and copies -> verdicts, in one process (see `pipeline.similar.settle`).
 
-Payload: `edges`, `copies` (paths), `rows` (of each shard), `ours` (how many shards are the dataset's), `threshold`.
-Leaves `reduced`: rows of VERDICTS sorted by address.
+Payload: `edges`, `copies` (paths), `rows` and `places` (of each shard), `ours` (how many shards are the dataset's),
+`threshold`. Leaves `reduced`: rows of VERDICTS sorted by address.
 """
 
 from gristmill.manifests.commit import ObjectStore, Receipt
@@ -14,7 +14,7 @@ from gristmill.stages.protocol import VERDICTS
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     payload = task.payload
-    shards = Shards(payload["rows"], payload["ours"])
+    shards = Shards(payload["rows"], payload["ours"], payload["places"])
     table = decide(payload["edges"], payload["copies"], shards, payload["threshold"])
     with store.begin(task.key, task.what) as writer:
         write_one(writer, "reduced", VERDICTS, table.to_batches())

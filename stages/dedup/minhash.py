@@ -43,6 +43,7 @@ KERNELS = (
     "band_rows",
     "cluster_hash",
     "components",
+    "distinct",
     "groups",
     "minhash",
     "radix",

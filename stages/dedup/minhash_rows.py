@@ -5,6 +5,7 @@ ranks before all else; then the keeper's policy, then what tells equal ones apar
 id). Candidates are pairs of addresses; two documents of an index are none.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -43,6 +44,7 @@ def bands_note(bands: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     return np.uint64(1) << np.minimum(bands, _NOTED_BANDS).astype(np.uint64)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def explain_bands(note: int, of: int) -> str:
     """Which bands met, in words."""
     met = [str(b) for b in range(_NOTED_BANDS) if note >> b & 1] + (["others"] if note >> _NOTED_BANDS else [])

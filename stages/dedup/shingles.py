@@ -92,6 +92,7 @@ def shingle_sets(text: pa.Array, domain: pa.Array, spec: ShingleSpec, seed: int 
     """The sets of all rows. Memory: 8 bytes for each shingle of the batch that is no repetition within its row, up to
     twice that while they are made, and at least 4/3 of the text; where room runs short, repetitions go first."""
     from gristmill.stages.kernels.buffers import text_buffers
+    from gristmill.stages.kernels.distinct import keep_distinct
     from gristmill.stages.kernels.shingle_rows import Listing, Rows, shingle_tables
 
     kinds = unit_kinds(domain, spec)
@@ -102,31 +103,16 @@ def shingle_sets(text: pa.Array, domain: pa.Array, spec: ShingleSpec, seed: int 
     done, kept, ends = 0, 0, np.zeros(len(kinds) + 1, np.int64)
     while True:
         finished = listing.step(found)
-        starts = [kept, *listing.ends[done : listing.row].tolist()]
-        for row in range(done, listing.row):
-            kept = _keep_distinct(found, starts[row - done], starts[row - done + 1], kept)
-            ends[row + 1] = kept
+        starts = np.append(kept, listing.ends[done : listing.row])
+        if listing.row > done:
+            ends[done + 1 : listing.row + 1] = keep_distinct(found, starts, kept)
+            kept = int(ends[listing.row])
         if finished:
             return ShingleSets(_fitting(found, kept), ends)
-        listing.used = _keep_distinct(found, starts[-1], listing.used, kept)
+        listing.used = int(keep_distinct(found, np.array([starts[-1], listing.used]), kept)[0])
         done = listing.row
         if 3 * listing.used > 2 * len(found):
             found = np.concatenate([found[: listing.used], np.empty(len(found) // 2, np.uint64)])
-
-
-def _keep_distinct(hashes: Hashes, start: int, stop: int, to: int) -> int:
-    """Moves the distinct values of `hashes[start:stop]`, ascending, to `hashes[to:]`; the place behind them."""
-    hashes[start:stop].sort()
-    first = to
-    for at in range(start, stop, _AT_ONCE):
-        part = hashes[at : min(at + _AT_ONCE, stop)]
-        fresh = np.ones(len(part), np.bool_)
-        np.not_equal(part[1:], part[:-1], out=fresh[1:])
-        fresh[0] = to == first or part[0] != hashes[to - 1]
-        distinct = part[fresh]
-        hashes[to : to + len(distinct)] = distinct
-        to += len(distinct)
-    return to
 
 
 def _fitting(found: Hashes, kept: int) -> Hashes:
@@ -136,12 +122,10 @@ def _fitting(found: Hashes, kept: int) -> Hashes:
 
 def shingle_sets_of_ids(ids: npt.NDArray[np.uint32], offsets: Offsets, n: int, seed: int = 1) -> ShingleSets:
     """The sets of rows of token ids: row i is `ids[offsets[i]:offsets[i + 1]]`."""
+    from gristmill.stages.kernels.distinct import keep_distinct
     from gristmill.stages.kernels.shingle_rows import list_of_ids, shingle_tables
 
     ShingleSpec("token", n).check()
     listed, stops = list_of_ids(ids, offsets, n, shingle_tables(n, seed))
-    kept, start, ends = 0, 0, np.zeros(len(stops) + 1, np.int64)
-    for row, stop in enumerate(stops.tolist()):
-        kept = _keep_distinct(listed, start, stop, kept)
-        ends[row + 1], start = kept, stop
-    return ShingleSets(_fitting(listed, kept), ends)
+    ends = np.append(0, keep_distinct(listed, np.append(0, stops), 0))
+    return ShingleSets(_fitting(listed, int(ends[-1])), ends)

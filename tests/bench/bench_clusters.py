@@ -45,6 +45,7 @@ from tests.bench.synthetic_search import (
     SyntheticEngine,
     documents_at,
     edge_rows,
+    places_among,
     planted,
     ranks,
     shards_of,
@@ -99,12 +100,13 @@ def clustered(documents: int = DOCUMENTS, skew: float = 0.0) -> dict[str, Any]:
 
 def checked(edges: Sequence[Path], verdicts: Sequence[str], documents: int) -> int:
     """How many go. Raises where two neighbours stay, or one goes that has no neighbour."""
+    places = places_among(documents)
     stays, touched = np.ones(documents, np.bool_), np.zeros(documents, np.bool_)
     for batch in (b for path in verdicts for b in mapped_batches(path)):
         goes = batch.column("kind").to_numpy(zero_copy_only=False) == DROP
-        stays[documents_at(batch.column("addr").to_numpy()[goes])] = False
+        stays[documents_at(batch.column("addr").to_numpy()[goes], places)] = False
     for batch in (b for path in edges for b in mapped_batches(path)):
-        low, high = (documents_at(batch.column(name).to_numpy()) for name in ("addr", "higher_addr"))
+        low, high = (documents_at(batch.column(name).to_numpy(), places) for name in ("addr", "higher_addr"))
         touched[low] = True
         if (stays[low] & stays[high]).any():
             raise RuntimeError("two neighbours stay")
@@ -158,11 +160,11 @@ def decided() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=REPO / "build") as folder:
         paths = spilled_edges(Path(folder))
         # Kernels are loaded before it is timed.
-        decide(paths[:0], [], Shards([1], 1), 0.7)
+        decide(paths[:0], [], Shards([1], 1, [0]), 0.7)
         pa.default_memory_pool().release_unused()
         wall_s, cpu_s = time.perf_counter(), time.process_time()
         with Anonymous() as memory:
-            table = decide(paths, [], Shards(sizes, len(sizes)), 0.7)
+            table = decide(paths, [], Shards(sizes, len(sizes), range(len(sizes))), 0.7)
         wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s
         file_bytes = sum(Path(path).stat().st_size for path in paths)
     dropped = int((table.column("kind").to_numpy() == DROP).sum())

@@ -16,6 +16,7 @@ import pyarrow as pa
 from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
 from gristmill.pipeline.context import ShardRef
 from gristmill.pipeline.engines.protocol import ExchangeJob, Notify, run_all
+from gristmill.pipeline.exchange_job import places_of
 from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.pipeline.similar.tables import edges_schema, mapped_batches
 from gristmill.pipeline.spill import SpillWriter
@@ -105,6 +106,7 @@ class SyntheticEngine:
     def __init__(self, store: ObjectStore, cluster: npt.NDArray[np.uint32], skewed: float) -> None:
         self._store = store
         self._skewed = skewed
+        self._places = places_among(len(cluster))
         self._cluster = cluster
         self.clock = Clock()
         self.making_s = 0.0
@@ -150,7 +152,7 @@ class SyntheticEngine:
     def _verified(self, task: Task) -> Receipt:
         """As `similar_verify` leaves it: the pairs of one cluster."""
         pairs = pa.Table.from_batches([b for path in task.payload["merged"] for b in mapped_batches(path)])
-        low, high = (documents_at(pairs.column(name).to_numpy()) for name in ("addr", "higher_addr"))
+        low, high = (documents_at(pairs.column(name).to_numpy(), self._places) for name in ("addr", "higher_addr"))
         alike = self._cluster[low] == self._cluster[high]
         rows = pairs.filter(pa.array(alike))
         writer = self._store.begin(task.key, task.what)
@@ -174,10 +176,17 @@ def edge_rows(ends: Sequence[pa.Array], bands: pa.Array) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=edges_schema(ORDER_BYTES))
 
 
-def documents_at(addr: Words) -> Ints:
-    """Numbers of documents at addresses."""
-    shard, row = addr >> np.uint64(32), addr & np.uint64(0xFFFFFFFF)
-    return (shard * np.uint64(DOCUMENTS_A_SHARD) + row).astype(np.int64)
+def places_among(documents: int) -> Ints:
+    """The places of the shards of so many documents."""
+    return np.array(places_of([shard.entry.digest for shard in shards_of(documents)]), np.int64)
+
+
+def documents_at(addr: Words, places: Ints) -> Ints:
+    """Numbers of documents at addresses, in which the shards have these places."""
+    place, row = addr >> np.uint64(32), addr & np.uint64(0xFFFFFFFF)
+    order = np.argsort(places)
+    shard = order[np.searchsorted(places[order], place.astype(np.int64))]
+    return shard * DOCUMENTS_A_SHARD + row.astype(np.int64)
 
 
 def shards_of(documents: int) -> list[ShardRef]:

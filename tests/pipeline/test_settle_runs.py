@@ -48,7 +48,7 @@ def written(root: Path, files: list[list[Edge]]) -> list[str]:
 
 
 def dropped(paths: list[str], documents: int) -> list[int]:
-    table = decide(paths, [], Shards([documents], 1), 0.7)
+    table = decide(paths, [], Shards([documents], 1, [0]), 0.7)
     return table.column("addr").to_numpy()[table.column("kind").to_numpy() == DROP].tolist()
 
 

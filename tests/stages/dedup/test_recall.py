@@ -113,7 +113,7 @@ def bands_met(
 
 
 def mostly_rejected(case: Case, change: Callable[[Lanes, Lanes], None] | None = None, bands: int = 14) -> bool:
-    """Whether the test by bands rejects four of five sets of seeds: what one set shows hangs on the texts of a machine."""
+    """Whether the test by bands rejects four of five sets of seeds: one set alone hangs on the texts of a machine."""
     sets = (bands_met(case, change, bands, first=SEEDS * k) for k in range(5))
     return sum(not recall.bands_test(case.expected, met).consistent for met in sets) >= 4
 
