@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.commit import OBJECTS, read_receipt
-from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.errors import InputError, VerifyError
 from gristmill.manifests.ledger import CUTS, LEDGER
-from gristmill.manifests.manifest import MANIFEST, RUN, Manifest, published, read_manifest
+from gristmill.manifests.manifest import ALARMS, MANIFEST, RUN, Manifest, published, read_manifest
 from gristmill.manifests.samples import Sample, samples_from_bytes
 from gristmill.manifests.scan import Bools, doc_ids, matching_rows, named_paths, read_columns, scan_files
 from gristmill.manifests.schema import record_id, repeated_id
@@ -92,10 +92,20 @@ def places(out: Path) -> list[Place]:
 
     Raises InputError when it is neither, VerifyError when a manifest is not whole.
     """
+    if not (out / MANIFEST).exists() and not (out / RUN).exists():
+        _refuse_stopped(out)
     if (out / MANIFEST).exists() and not (out / RUN).exists():
         manifest = read_manifest(out)
         return [Place(manifest["name"], out, manifest)]
     return [Place(name, out / name, manifest) for name, manifest in published(out)]
+
+
+def _refuse_stopped(out: Path) -> None:
+    """Raise InputError on an output of which nothing is published, for an alarm stopped its first run."""
+    stopped = sorted(path.parent for path in (out / ALARMS).glob(f"*/{MANIFEST}"))
+    if stopped:
+        what = "an alarm stopped the first run, nothing is published yet"
+        raise InputError(what, str(out), stopped[0].name, f"look at what stopped: gristmill ls {stopped[0]}")
 
 
 def queries_of(what: str, datasets: Sequence[Place]) -> list[Query]:

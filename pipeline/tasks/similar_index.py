@@ -3,8 +3,12 @@
 Payload: `stage`, `params`, `base_dir`, `key` (of the sets), `shard` (path), `drops`, `base` (its verdicts). Leaves, in
 the order of the rows: `keys` (band rows; order: content hash), `copies` (key: content hash, order: id) and `sets` (rows
 of SETS, by content hash); `addr` is the row of the shard. Nothing where no document was kept.
+
+Memory: the fixed-width rows of the shard (400 bytes a document), and a row group with its sets.
 """
 
+import itertools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +61,25 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     payload = task.payload
     stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
     gone = _gone(payload)
-    made: dict[str, list[pa.RecordBatch]] = {name: [] for name in _SCHEMAS}
+    held: dict[str, list[pa.RecordBatch]] = {"keys": [], "copies": []}
+    sets = _made(payload, stage, gone, held)
+    first = next(sets, None)
+    with store.begin(task.key, task.what) as writer:
+        if first is not None:
+            write_one(writer, "sets", _SCHEMAS["sets"], itertools.chain([first], sets))
+            for name, batches in held.items():
+                write_one(writer, name, _SCHEMAS[name], batches)
+        return writer.commit({"documents": sum(b.num_rows for b in held["copies"])})
+
+
+def _made(
+    payload: Any, stage: Any, gone: npt.NDArray[np.uint64], held: Mapping[str, list[pa.RecordBatch]]
+) -> Iterator[pa.RecordBatch]:
+    """The sets of what was kept, row group by row group; the rest, of fixed width, is held."""
     for batch, rows in read_numbered(Path(payload["shard"]), ("id", "content_hash", "text", "domain", "dup_count")):
         stays = ~np.isin(rows, gone)
         if stays.any():
-            for name, rows_made in _parts(stage, batch.filter(pa.array(stays)), rows[stays], payload["key"]).items():
-                made[name].append(rows_made)
-    with store.begin(task.key, task.what) as writer:
-        for name, batches in made.items() if made["copies"] else ():
-            write_one(writer, name, _SCHEMAS[name], batches)
-        return writer.commit({"documents": sum(b.num_rows for b in made["copies"])})
+            made = _parts(stage, batch.filter(pa.array(stays)), rows[stays], payload["key"])
+            for name, some in held.items():
+                some.append(made[name])
+            yield made["sets"]

@@ -4,8 +4,8 @@ Payload: `stage`, `params`, `base_dir`; `merged` (paths of pairs), `sets` (`[pat
 Leaves `edges`: the pairs whose measured similarity is at least the threshold, rows of EDGES sorted by rank of the
 lower, then of the higher one. Facts: `compared`, `similar`.
 
-Memory: the part's pairs, 80 bytes a document, and the sets of a block of pairs: `set_files.BLOCK_BYTES`, or twice the
-largest set where that is more; whatever the part's sets come to.
+Memory: 100 bytes for each of PAIRS_AT_ONCE pairs, 90 for each similar one, 80 a document, and the sets of a block of
+pairs: `set_files.BLOCK_BYTES`, or twice the largest set where that is more; whatever the part's sets come to.
 """
 
 from pathlib import Path
@@ -23,20 +23,25 @@ from gristmill.pipeline.task import Task
 from gristmill.stages import catalogue
 from gristmill.stages.columns import column_of
 
+PAIRS_AT_ONCE = 1 << 22
+
 
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     payload = task.payload
     stage: Any = catalogue.load(payload["stage"], payload["params"], Path(payload["base_dir"]))
-    pairs = pa.Table.from_batches([b for path in payload["merged"] for b in mapped_batches(path)]).combine_chunks()
-    edges = verified(stage, pairs, located(payload["sets"]))
+    pairs = pa.Table.from_batches([b for path in payload["merged"] for b in mapped_batches(path)])
+    sets = located(payload["sets"])
+    slices = (pairs.slice(first, PAIRS_AT_ONCE) for first in range(0, pairs.num_rows, PAIRS_AT_ONCE))
+    edges = pa.concat_tables([verified(stage, some.combine_chunks(), sets) for some in slices])
+    edges = sort_rows(edges.combine_chunks())
     with store.begin(task.key, task.what) as writer:
         _write(writer, edges)
         return writer.commit({"compared": pairs.num_rows, "similar": edges.num_rows})
 
 
 def verified(stage: Any, pairs: pa.Table, sets: SetFiles) -> pa.Table:
-    """The similar ones among the pairs, rows of EDGES in order of rank."""
+    """The similar ones among the pairs, rows of EDGES."""
     low, high = (sets.places(pairs.column(name).to_numpy()) for name in ("addr", "higher_addr"))
     sizes, of_higher = sets.sizes[low], sets.sizes[high]
     # No more can be shared than the smaller one has: where that is not enough, nothing is read.
@@ -60,7 +65,7 @@ def _edges(rows: pa.Table, sets: SetFiles, value: np.ndarray, places: tuple[np.n
         "higher_count": pa.array(sets.counts[high]),
     }
     schema = edges_schema(sets.orders.shape[1])
-    return sort_rows(pa.table([columns[f.name] for f in schema], schema=schema).combine_chunks())
+    return pa.table([columns[f.name] for f in schema], schema=schema)
 
 
 def _write(writer: ObjectWriter, edges: pa.Table) -> None:

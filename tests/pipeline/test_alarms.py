@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gristmill.manifests.errors import EXIT_ALARM, EXIT_DONE, RecipeError
+from gristmill.manifests.errors import EXIT_ALARM, EXIT_DONE, EXIT_INPUT, RecipeError
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.tally import Tally, tally_to_json
 from gristmill.manifests.verify import verify
@@ -167,6 +167,16 @@ def test_a_small_source_stops_nothing_unless_asked_and_is_told(
     capsys.readouterr()
     assert main(["ls", str(folder / "out")]) == EXIT_DONE
     assert f"stopped by an alarm: lines; see: gristmill ls {folder / 'out' / 'alarms'}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["ls"], ["verify"], ["show"], ["trace", "--grep", "text"]])
+def test_after_a_first_run_that_was_stopped_commands_say_where_to_look(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    assert run(recipe(folder)) == EXIT_ALARM
+    capsys.readouterr()
+    assert main([command[0], str(folder / "out"), *command[1:]]) == EXIT_INPUT
+    assert f"gristmill ls {folder / 'out' / 'alarms' / 'lines'}" in capsys.readouterr().err
 
 
 def test_each_source_is_judged_alone_and_all_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
