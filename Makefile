@@ -70,7 +70,7 @@ demo: setup-core
 	@echo 'The trainer shards lie in demo/out. What to look at next:'
 	@echo '  $(GRISTMILL) ls demo/out                        datasets, steps, what each kept and dropped'
 	@echo '  $(GRISTMILL) trace demo/out --grep TEXT         why a document was kept, changed or dropped'
-	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml    the steps, and what a second run would reuse'
+	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml --out demo/out    the steps, and what a second run would reuse'
 
 tour: setup-all demo
 

@@ -66,9 +66,10 @@ class _Keepers:
         return keeper
 
 
-def clusters(places: Sequence[Place], limit: int, members: int) -> list[Cluster]:
-    """The `limit` largest clusters, larger first, with up to `members` of each. Raises VerifyError on damage."""
-    keepers = _count(places)
+def clusters(places: Sequence[Place], limit: int, members: int, step: str | None = None) -> list[Cluster]:
+    """The `limit` largest clusters, larger first, with up to `members` of each; of those that went at one `step`, where
+    one is given. Raises VerifyError on damage."""
+    keepers = _count(places, step)
     sizes: Counter[str] = Counter()
     group: dict[str, list[str]] = {}
     for keeper, count in keepers.count.items():
@@ -77,33 +78,36 @@ def clusters(places: Sequence[Place], limit: int, members: int) -> list[Cluster]
         group.setdefault(root, []).append(keeper)
     largest = sorted(sizes, key=lambda k: (-sizes[k], k))[:limit]
     wanted = {keeper: root for root in largest for keeper in group[root]}
-    found = _members(places, wanted)
+    found = _members(places, wanted, step)
     return [Cluster(root, sizes[root] + 1, sorted(found[root], key=lambda m: m.id)[:members]) for root in largest]
 
 
-def _ledgers(places: Iterable[Place], columns: Sequence[str]) -> Iterable[tuple[str, pa.RecordBatch]]:
+def _ledgers(places: Iterable[Place], columns: Sequence[str], step: str | None) -> Iterable[tuple[str, pa.RecordBatch]]:
     for place in places:
         for path in place.paths("ledger"):
-            for batch in read_columns(path, columns):
-                yield place.name, batch.filter(pc.is_valid(batch.column("keeper")))
+            for batch in read_columns(path, tuple(dict.fromkeys((*columns, "step")))):
+                here = pc.is_valid(batch.column("keeper"))
+                if step is not None:
+                    here = pc.and_(here, pc.fill_null(pc.equal(batch.column("step").cast(pa.string()), step), False))
+                yield place.name, batch.select(list(columns)).filter(here)
 
 
-def _count(places: Sequence[Place]) -> _Keepers:
+def _count(places: Sequence[Place], step: str | None) -> _Keepers:
     keepers = _Keepers()
-    for _, batch in _ledgers(places, ("keeper",)):
+    for _, batch in _ledgers(places, ("keeper",), step):
         for item in batch.column("keeper").value_counts():
             keepers.count[item["values"].as_py()] += item["counts"].as_py()
     names = pa.array(sorted(keepers.count), pa.string())
-    for _, batch in _ledgers(places, ("id", "keeper")):
+    for _, batch in _ledgers(places, ("id", "keeper"), step):
         for row in batch.filter(pc.is_in(batch.column("id"), names)).to_pylist():
             keepers.went[row["id"]] = row["keeper"]
     return keepers
 
 
-def _members(places: Sequence[Place], wanted: dict[str, str]) -> dict[str, list[Member]]:
+def _members(places: Sequence[Place], wanted: dict[str, str], step: str | None) -> dict[str, list[Member]]:
     found: dict[str, list[Member]] = {root: [] for root in wanted.values()}
     names = pa.array(sorted(wanted), pa.string())
-    for dataset, batch in _ledgers(places, MEMBER_COLUMNS):
+    for dataset, batch in _ledgers(places, MEMBER_COLUMNS, step):
         for row in batch.filter(pc.is_in(batch.column("keeper"), names)).to_pylist():
             root: str = wanted[row["keeper"]]
             shown: dict[str, Any] = {n: v for n, v in row.items() if not isinstance(v, float) or isfinite(v)}

@@ -93,14 +93,14 @@ def places(out: Path) -> list[Place]:
     Raises InputError when it is neither, VerifyError when a manifest is not whole.
     """
     if not (out / MANIFEST).exists() and not (out / RUN).exists():
-        _refuse_stopped(out)
+        refuse_stopped(out)
     if (out / MANIFEST).exists() and not (out / RUN).exists():
         manifest = read_manifest(out)
         return [Place(manifest["name"], out, manifest)]
     return [Place(name, out / name, manifest) for name, manifest in published(out)]
 
 
-def _refuse_stopped(out: Path) -> None:
+def refuse_stopped(out: Path) -> None:
     """Raise InputError on an output of which nothing is published, for an alarm stopped its first run."""
     stopped = sorted(path.parent for path in (out / ALARMS).glob(f"*/{MANIFEST}"))
     if stopped:

@@ -11,7 +11,7 @@ fault: the run has not got that far.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import OBJECTS, RECEIPT, TMP_PREFIX, FileEntry
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.find import refuse_stopped
 from gristmill.manifests.indexes import INDEX, INDEXES, index_files
 from gristmill.manifests.manifest import MANIFEST, PUBLISHING, RUN, file_entries
 from gristmill.manifests.manifest_model import IndexModel, ManifestModel, ReceiptModel, RunModel
@@ -107,6 +108,8 @@ def verify(out: Path, deep: bool = False, progress: Progress | None = None) -> V
     Raises InputError when `out` is neither, and nothing on damage. `progress` hears of hashing alone.
     """
     state = _State(out)
+    if not (out / RUN).exists() and not (out / MANIFEST).exists():
+        refuse_stopped(out)
     if (out / RUN).exists() or (out / OBJECTS).is_dir():
         _take_run(state)
     elif (out / MANIFEST).exists():
@@ -147,6 +150,20 @@ def _take_run(state: _State) -> None:
             _take_dataset(state, state.root / name, name)
         else:
             state.pending.append(name)
+    for name, index in _saved_indexes(run["recipe"]) if run else ():
+        published = (state.root / name / MANIFEST).exists()
+        if published and is_inside(index) and not (state.root / INDEXES / index / INDEX).exists():
+            state.faults.append(Fault(f"{INDEXES}/{index}/{INDEX}", "missing", f"the index that {name} saves"))
+
+
+def _saved_indexes(recipe: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each dataset of a resolved recipe that saves an index under a bare name, and the name."""
+    for dataset, described in recipe.get("datasets", {}).items():
+        for step in described.get("steps", []):
+            for params in step.values() if isinstance(step, dict) else ():
+                name = (params.get("index") or {}).get("save") if isinstance(params, dict) else None
+                if name is not None and "/" not in name:
+                    yield dataset, name
 
 
 def _other_datasets(state: _State, names: list[str]) -> list[str]:

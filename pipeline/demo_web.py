@@ -63,7 +63,7 @@ def gather_web_maxima(source: Source, folder: Path) -> Gathered:
     """The first pages of the Maxima manual; all of it is also the tree `math/html`."""
     pages = list(islice(_pages(source.root, _MAXIMA_HOST), _MAXIMA_PAGES))
     raw = write_warcs(_web_folder(folder), "maxima", pages, _SHARD_RAW_BYTES)
-    note = f"web: {len(pages)} pages of the Maxima manual are in math/html too (duplicates across domains)"
+    note = f"web: {len(pages)} pages of the Maxima manual are in math/html too, where math has another normal form"
     return Gathered(_some(raw, source), (note,))
 
 

@@ -195,17 +195,22 @@ def compare(a: Document, b: Document, options: PairOptions) -> PairReport:
         would_merge=merges,
         equal=equal,
         exact_only=exact_only,
-        note="; ".join(_notes(exact_only, similar and not merges, equal and not merges, forms)),
+        note="; ".join(_notes(exact_only, similar, merges, (same, equal), forms)),
         examples=_examples(a, b, mine, theirs, stage),
     )
 
 
-def _notes(exact_only: bool, missed: bool, exact_alone: bool, forms: tuple[str, str]) -> Iterator[str]:
+def _notes(
+    exact_only: bool, similar: bool, merges: bool, copies: tuple[bool, bool], forms: tuple[str, str]
+) -> Iterator[str]:
+    same, equal = copies
     if exact_only:
         yield "too short for a shingle: minhash_dedup merges such documents only when they are equal byte for byte"
-    if missed:
+    if similar and not merges:
         yield "similar enough, but no band met: a run with these bands and this seed does not find the pair"
-    if exact_alone:
+    if same and not exact_only and not similar:
+        yield "they are equal byte for byte, and copies go whatever their forms"
+    if equal and not merges:
         yield "exact_dedup would merge them: they are equal in its normal form"
     if forms[0] != forms[1]:
         yield "one is compared as prose, the other untouched but for white space: they share little that way"

@@ -22,6 +22,7 @@ from gristmill.pipeline.publish import describe_step, with_alarms
 from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, in_build_order, resolved
 from gristmill.pipeline.run import LoadedRecipe, build_dataset
 from gristmill.pipeline.selection import Share, first_step
+from gristmill.pipeline.similar.index import check_indexes
 
 
 @dataclass
@@ -56,6 +57,9 @@ def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any]
     store = ObjectStore(out if out is not None else Path("/nonexistent"))
     ctx = Context(store, FindingEngine(store), recipe, _silent)
     ctx = replace(ctx, **(options or {}))
+    if out is not None:
+        stages = {spec.name: loaded.stages[spec.name] for spec in in_build_order(recipe)}
+        check_indexes(out, recipe.base_dir, stages, list(stages), ctx.sample)
     done: dict[str, Built] = {}
     plans: dict[str, DatasetPlan] = {}
     for spec in in_build_order(recipe):

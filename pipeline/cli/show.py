@@ -78,7 +78,7 @@ def _duplicates(args: argparse.Namespace, found: "Sequence[Place]") -> int:
     if args.compare:
         show_compared(args.dir, found, args.compare, args.json)
     else:
-        show_clusters(args.dir, found, args.limit, args.chars, args.json)
+        show_clusters(args.dir, found, args.limit, args.chars, args.json, args.step)
     return EXIT_DONE
 
 

@@ -32,21 +32,25 @@ class Difference:
     words: int
 
 
-def show_clusters(out: Path, places: Sequence["Place"], limit: int, chars: int, as_json: bool) -> None:
-    """Print the largest clusters."""
+def show_clusters(
+    out: Path, places: Sequence["Place"], limit: int, chars: int, as_json: bool, step: str | None = None
+) -> None:
+    """Print the largest clusters; of one step's records, where one is given."""
     from gristmill.manifests.clusters import clusters
 
-    found = clusters(places, limit, MEMBERS_SHOWN if not as_json else 1 << 30)
+    found = clusters(places, limit, MEMBERS_SHOWN if not as_json else 1 << 30, step)
     if as_json:
         emit_json({"clusters": [asdict(c) for c in found]})
         return
+    compare: list[tuple[str, str]] = []
     for number, cluster in enumerate(found, start=1):
-        _print_cluster(number, cluster, _kept(out, places, cluster.keeper), chars)
+        kept = _kept(out, places, cluster.keeper)
+        _print_cluster(number, cluster, kept, chars)
+        compare += [(cluster.keeper, m.id) for m in cluster.members[:1] if kept is not None and m.id != cluster.keeper]
     if not found:
-        say("no step of this run found a duplicate; `gristmill ls` shows steps and reasons")
-    elif found[0].members:
-        first = found[0]
-        say(f"side by side: gristmill show {out} --compare {first.keeper} {first.members[0].id}")
+        say("no record went for another one in what is looked at; `gristmill ls` shows steps and reasons")
+    elif compare:
+        say(f"side by side: gristmill show {out} --compare {compare[0][0]} {compare[0][1]}")
 
 
 def _kept(out: Path, places: Sequence["Place"], keeper: str) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gristmill.manifests.errors import EXIT_DONE, UsageError
+from gristmill.manifests.errors import EXIT_DONE, InputError, UsageError
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -64,9 +64,22 @@ def _print(out: Path, traced: "Trace") -> None:
     rows = [(e.dataset, e.step, e.verdict, _why(e)) for e in traced.events]
     print_table(("dataset", "step", "verdict", "why"), rows)
     for keeper in dict.fromkeys(e.keeper for e in traced.events if e.keeper):
-        print_line(f"the kept one: gristmill trace {out} {keeper}")
+        if keeper != traced.id and _is_here(out, keeper):
+            print_line(f"the kept one: gristmill trace {out} {keeper}")
+        else:
+            print_line(f"the kept one, {keeper}, stands in an index that was queried, not in this output")
     if traced.others:
         print_line(f"further records that fit: {', '.join(traced.others)}")
+
+
+def _is_here(out: Path, record: str) -> bool:
+    from gristmill.manifests.trace import trace
+
+    try:
+        trace(out, record)
+    except InputError:
+        return False
+    return True
 
 
 def _why(event: "Event") -> str:

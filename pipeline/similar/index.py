@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import VOLATILE
-from gristmill.manifests.commit import FileEntry, Receipt, fsync_dir, link_exclusively
+from gristmill.manifests.commit import FileEntry, Receipt, fsync_dir, link_exclusively, refuse_damaged
 from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.indexes import INDEXES, read_index, write_index
 from gristmill.pipeline.context import Context
@@ -200,8 +200,20 @@ def _carried(folder: Path, shard: IndexShard) -> dict[str, Any]:
     return {"rows": shard.rows, "files": files}
 
 
+def _sound(there: Path, path: Path, entry: FileEntry) -> bool:
+    """Whether what has the name already is the same file, or has the bytes of its entry."""
+    try:
+        if not there.samefile(path):
+            refuse_damaged(there, entry.digest)
+    except VerifyError:
+        return False
+    return True
+
+
 def _linked(folder: Path, path: Path, entry: FileEntry) -> dict[str, Any]:
     """The file under a name of its digest."""
     name = f"{entry.role}.{entry.digest.rpartition(':')[2][:32]}.arrow"
-    link_exclusively(path, folder / name)
+    if not link_exclusively(path, folder / name) and not _sound(folder / name, path, entry):
+        (folder / name).unlink()
+        link_exclusively(path, folder / name)
     return asdict(replace(entry, path=name, extra={}))

@@ -51,7 +51,7 @@ def _drawn_key(ctx: Context, label: str, step: LoadedStep, shards: Sequence[Shar
     """The key of the shingle sets: drawn once an output, from the corpus as it is then (see the task)."""
     what = {"search": label, "sets": step.stage.decides("sets")}
     digests = [shard.entry.digest for shard in shards]
-    return ctx.map([make_task("similar_key", what, {"digests": digests}, f"{label} key")])[0].facts["key"]
+    return ctx.map([make_task("similar_key", what, {"digests": digests}, f"{label} key 1/1")])[0].facts["key"]
 
 
 def _copies(search: Search) -> list[Receipt]:
@@ -165,7 +165,7 @@ def _pair_task(search: Search, keys: Sequence[Receipt], part_of: tuple[int, int]
         "crowd": paths_of(search.ctx, [crowd], "crowd") if crowd else None,
         "served": paths_of(search.ctx, served, "served"),
     }
-    return make_task("similar_pairs", what, payload, f"{search.label} candidates {part + 1}/{parts}, round {number}")
+    return make_task("similar_pairs", what, payload, f"{search.label} round {number} candidates {part + 1}/{parts}")
 
 
 def _settle_task(search: Search, copies: Sequence[Receipt]) -> Task:
@@ -183,4 +183,4 @@ def _settle_task(search: Search, copies: Sequence[Receipt]) -> Task:
         "edges": paths_of(search.ctx, search.edges, "edges"),
         "copies": paths_of(search.ctx, copies, "reduced"),
     }
-    return make_task("similar_settle", what, payload, f"{search.label} keepers")
+    return make_task("similar_settle", what, payload, f"{search.label} keepers 1/1")

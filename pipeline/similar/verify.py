@@ -62,7 +62,7 @@ def _merge(search: Search, candidates: Candidates, pairs: Sequence[Receipt], num
             "pairs": [[str(ctx.store.path(r.key, f)), f.extra["parts"][part]] for r, f in files],
             "earlier": paths_of(ctx, earlier, "merged"),
         }
-        label = f"{search.label} pairs {part + 1}/{candidates.parts}, round {number}"
+        label = f"{search.label} round {number} pairs {part + 1}/{candidates.parts}"
         tasks.append(make_task("similar_merge", what, payload, label))
         parts.append(part)
     found = {p: r for p, r in zip(parts, ctx.map(tasks), strict=True) if r.role("merged")}
@@ -105,7 +105,7 @@ def _set_task(search: Search, shard: int, demands: list[Demand | None], number: 
     ranges = [[demand.rows] if demand else [] for demand in demands]
     told = {"key": search.key, "shard": path, "indexed": not ours, "base": base, "demands": ranges}
     payload = {**search.worker(), **told}
-    label = f"{search.label} sets {shard + 1}/{len(search.rows)}, round {number}"
+    label = f"{search.label} round {number} sets {shard + 1}/{len(search.rows)}"
     return make_task("similar_sets", what, payload, label, entry.bytes)
 
 
@@ -131,6 +131,6 @@ def _verify_tasks(
             "merged": paths_of(search.ctx, [receipt], "merged"),
             "sets": [[path, found, base] for base, path, found in of_part],
         }
-        label = f"{search.label} comparing {part + 1}, round {number}"
+        label = f"{search.label} round {number} comparing {part + 1}/{search.pair_parts}"
         tasks.append(make_task("similar_verify", what, payload, label))
     return tasks

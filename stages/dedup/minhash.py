@@ -182,12 +182,16 @@ class MinhashDedup:
         at_threshold = lsh_curve.probability(jaccard, self.bands, self.rows)
         told = f"{at_threshold:.1%} at the threshold {self.threshold:g}" if by_jaccard else self._parts_found()
         return {
-            "summary": f"{lsh_curve.line(self.bands, self.rows)}; {told}",
+            "summary": f"{lsh_curve.line(self.bands, self.rows)}; {told}{self._forms_apart()}",
             "curve_of": "jaccard",
             "lsh_threshold": lsh_curve.threshold(self.bands, self.rows).half,
             "found_at_threshold": at_threshold,
             "curve": [list(point) for point in lsh_curve.curve(self.bands, self.rows)],
         }
+
+    def _forms_apart(self) -> str:
+        apart = self.normalise == "auto" and not self.tokenizes
+        return "; documents of code and math meet no others (normalise: prose compares all alike)" if apart else ""
 
     def _parts_found(self) -> str:
         found = (f"{lsh_curve.probability(1 / k, self.bands, self.rows):.2%} of one {k} times as long" for k in (2, 5))

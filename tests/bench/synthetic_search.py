@@ -119,7 +119,7 @@ class SyntheticEngine:
             documents = self._made(task) if task.kind == "emit_keys" else None
             self.clock.start()
             receipt = self._run(task, documents)
-            self.clock.stop(task.kind + "".join(re.findall(r", (round \d+)", task.label)).replace("round", ""))
+            self.clock.stop(task.kind + "".join(re.findall(r" round( \d+)", task.label)))
             yield number, receipt
 
     def exchange(self, job: ExchangeJob, notify: Notify) -> list[Receipt]:

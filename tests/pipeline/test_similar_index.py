@@ -1,5 +1,6 @@
 """minhash_dedup across runs: what a new crawl costs, and indexes that another run saved."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 
 from gristmill.manifests.errors import AlarmError, InputError, UsageError, VerifyError
 from gristmill.manifests.verify import verify
+from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import EngineEvent
+from gristmill.pipeline.plan import make_plan
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
 from tests.laws.running import fingerprint, run_inline
@@ -129,3 +132,48 @@ class TestIndex:
         assert [f.kind for f in verify(tmp_path / "old" / "out").faults] == ["digest"]
         with pytest.raises(VerifyError):
             self.query(tmp_path, index, [("a", " ".join(prose(1, 90)))])
+
+    def test_a_damaged_or_lost_file_of_an_index_is_told_and_mended_by_the_same_recipe(self, tmp_path: Path) -> None:
+        """`verify` gave that remedy, and it changed nothing: the link of the index stayed as it was."""
+        index = self.saved(tmp_path, DOCS[:30])
+        out = index.parents[1]
+        (keys,) = index.glob("keys.*.arrow")
+        whole = keys.read_bytes()
+        keys.unlink()
+        keys.write_bytes(whole + b"x")
+        assert not verify(out).ok
+        run_inline(recipe_of(tmp_path / "old", {"index": {"save": "corpus"}}), out)
+        assert keys.read_bytes() == whole and verify(out).ok
+        keys.unlink()
+        keys.write_bytes(whole[:-1] + b"?")
+        run_inline(recipe_of(tmp_path / "old", {"index": {"save": "corpus"}}), out)
+        assert keys.read_bytes() == whole and verify(out).ok
+
+    def test_an_index_that_is_gone_is_a_fault(self, tmp_path: Path) -> None:
+        index = self.saved(tmp_path, DOCS[:30])
+        out = index.parents[1]
+        shutil.rmtree(index)
+        faults = [(f.path, f.kind) for f in verify(out).faults]
+        assert faults == [("indexes/corpus/index.json", "missing")]
+        run_inline(recipe_of(tmp_path / "old", {"index": {"save": "corpus"}}), out)
+        assert verify(out).ok
+
+    def test_what_went_for_an_indexed_document_leads_nowhere_that_is_not_there(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """`trace` and `show --clusters` printed commands for records that only the index holds."""
+        near = " ".join(edited(prose(1, 90), 4, 3))
+        index = self.saved(tmp_path, [("x", " ".join(prose(1, 90)))])
+        out = self.query(tmp_path, index, [("a", near), ("y", " ".join(prose(1, 90)))])
+        for went in (row["id"] for row in table(out, "ledger")):
+            assert main(["trace", str(out), went]) == 0
+            assert "stands in an index" in capsys.readouterr().out
+        assert main(["show", str(out), "--clusters"]) == 0
+        told = capsys.readouterr()
+        assert "in an index" in told.out and "side by side" not in told.out + told.err
+
+    def test_a_plan_refuses_what_a_run_does(self, tmp_path: Path) -> None:
+        write_docs(tmp_path, {"docs.jsonl": DOCS[:3]})
+        recipe = recipe_of(tmp_path, {"index": {"query": "nowhere"}})
+        with pytest.raises(InputError, match="no such index"):
+            make_plan(load(load_recipe(recipe)), tmp_path / "out")
