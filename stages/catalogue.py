@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from blake3 import blake3
 
@@ -345,8 +346,18 @@ def _limit_docs(made: DocFilter) -> list[dict[str, Any]]:
 
 
 def _type_name(expected: Any) -> str:
-    plain = isinstance(expected, type) and "[" not in str(expected)
-    return expected.__name__ if plain else str(expected).replace("typing.", "")
+    """A type as a recipe's author reads it: `keep or drop`, `list of str`, `int or null`."""
+    origin, inner = get_origin(expected), get_args(expected)
+    if origin is Literal:
+        return " or ".join(str(value) for value in inner)
+    if origin in (Union, UnionType):
+        return " or ".join("null" if kind is NoneType else _type_name(kind) for kind in inner)
+    if origin is tuple:
+        kinds = [_type_name(kind) for kind in inner if kind is not Ellipsis]
+        return f"list of {kinds[0]}" if len(kinds) < len(inner) else f"[{', '.join(kinds)}]"
+    if origin is not None:
+        return f"mapping of {' to '.join(map(_type_name, inner))}"
+    return expected.__name__ if isinstance(expected, type) else str(expected)
 
 
 def _doc(field: "Field[Any]") -> str:

@@ -165,13 +165,13 @@ def _report(args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]]
     if args.json:
         datasets = [{"name": name, "path": name, "digest": m["digest"], **m["totals"]} for name, m in manifests.items()]
         report = {"out": args.out, "sample": args.sample, "seconds": round(seconds, 3), "datasets": datasets}
-        emit_json({**report, "warnings": warnings(manifests)})
+        emit_json({**report, "warnings": warnings(manifests, args.out)})
         return
     if args.sample is not None:
         print_line(f"THIS IS A SAMPLE of {args.sample:g} of the input")
     rows = [(name, *_counts(m), m["digest"][7:19]) for name, m in manifests.items()]
     print_table(("dataset", "dropped", "quarantined", "records", "rows", "tokens", "digest"), rows)
-    for line in warnings(manifests):
+    for line in warnings(manifests, args.out):
         print_line(line)
     print_line(f"done in {seconds:.1f} s; look with: gristmill ls {args.out}")
 
@@ -194,7 +194,7 @@ def _left_lines(name: str, manifest: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
-def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def warnings(manifests: Mapping[str, Mapping[str, Any]], out: Path | str = "OUT") -> list[str]:
     """A line for each dataset that read nothing, and for each step and source that quarantined much of it, let
     nothing through, or was over its alarm with too few records to stop the run."""
     from gristmill.pipeline.alarms import spared_lines
@@ -213,7 +213,7 @@ def warnings(manifests: Mapping[str, Mapping[str, Any]]) -> list[str]:
                 what = f"quarantined {quarantined}" if quarantined else "kept none"
                 lines.append(
                     f"WARNING: {name}.{step['step']} {what} of {records} records of {source}, most for {reason}; "
-                    f"see: gristmill show OUT {name} --step {step['step']}"
+                    f"see: gristmill show {out} {name} --step {step['step']}"
                 )
         lines.extend(spared_lines(name, manifest))
         lines.extend(_left_lines(name, manifest))
