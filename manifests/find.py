@@ -103,7 +103,7 @@ def places(out: Path) -> list[Place]:
 def refuse_stopped(out: Path) -> None:
     """Raise InputError on an output of which nothing is published, for an alarm stopped its first run."""
     stopped = sorted(path.parent for path in (out / ALARMS).glob(f"*/{MANIFEST}"))
-    if stopped:
+    if stopped and next(out.glob(f"*/{MANIFEST}"), None) is None:
         what = "an alarm stopped the first run, nothing is published yet"
         raise InputError(what, str(out), stopped[0].name, f"look at what stopped: gristmill ls {stopped[0]}")
 

@@ -146,30 +146,23 @@ def _take_run(state: _State) -> None:
     _take_indexes(state)
     names = [name for name in run["datasets"] if is_inside(name)] if run else []
     for name in dict.fromkeys([*names, *_other_datasets(state, names)]):
-        if (state.root / name).is_dir():
+        if _is_folder(state.root / name):
             _take_dataset(state, state.root / name, name)
         else:
             state.pending.append(name)
-    for name, index in _saved_indexes(run["recipe"]) if run else ():
-        published = (state.root / name / MANIFEST).exists()
-        if published and is_inside(index) and not (state.root / INDEXES / index / INDEX).exists():
-            state.faults.append(Fault(f"{INDEXES}/{index}/{INDEX}", "missing", f"the index that {name} saves"))
-
-
-def _saved_indexes(recipe: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each dataset of a resolved recipe that saves an index under a bare name, and the name."""
-    for dataset, described in recipe.get("datasets", {}).items():
-        for step in described.get("steps", []):
-            for params in step.values() if isinstance(step, dict) else ():
-                name = (params.get("index") or {}).get("save") if isinstance(params, dict) else None
-                if name is not None and "/" not in name:
-                    yield dataset, name
 
 
 def _other_datasets(state: _State, names: list[str]) -> list[str]:
     """Datasets of earlier recipes, which `run.json` does not name any more."""
     found = sorted(_folders(state, state.root))
     return [name for name in found if name not in names and (state.root / name / MANIFEST).is_file()]
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that no file system takes
+        return False
 
 
 def _folders(state: _State, folder: Path) -> list[str]:
@@ -205,6 +198,17 @@ def _take_indexes(state: _State) -> None:
             state.entries(folder, shown, index_files(index))
 
 
+def _miss_indexes(state: _State, manifest: Mapping[str, Any], shown: str) -> None:
+    """A fault for each index that the dataset's steps saved under a bare name, and that is not there."""
+    for step in manifest["steps"]:
+        given = step.get("params", {}).get("index") if step.get("stage") == "minhash_dedup" else None
+        name = given.get("save") if isinstance(given, Mapping) else None
+        if not isinstance(name, str) or "/" in name or not is_inside(name):
+            continue
+        if not (state.root / INDEXES / name / INDEX).exists():
+            state.faults.append(Fault(f"{INDEXES}/{name}/{INDEX}", "missing", f"the index that {shown} saves"))
+
+
 def _take_dataset(state: _State, folder: Path, shown: str) -> None:
     prefix = f"{shown}/" if shown else ""
     present = _present_files(state, folder)
@@ -222,6 +226,8 @@ def _take_dataset(state: _State, folder: Path, shown: str) -> None:
     for path in sorted(present - named if not publishing else ()):
         state.faults.append(Fault(f"{prefix}{path}", "unnamed", FAULT_KINDS["unnamed"]))
     state.datasets.append(Dataset(folder, shown, manifest, files))
+    if shown:
+        _miss_indexes(state, manifest, shown)
     if shown and (state.root / OBJECTS).is_dir():
         for key in manifest["objects"]:
             if not (state.root / OBJECTS / key / RECEIPT).exists():

@@ -1,8 +1,8 @@
 """Spill files: fixed-width rows in an Arrow IPC file, cut into ranges that a reader maps without copying.
 
 A file holds record batches of one schema; `parts[p] = [first_batch, batches, rows, start, stop, digest]` says which of
-them belong to part p, and what its bytes [start, stop) are: who reads a part alone does not read the file to know it
-whole. Written through the commit protocol, read by memory map.
+them belong to part p, and what its bytes [start, stop), read by the schema of the file, are: who reads a part alone
+does not read the file to know it whole. Written through the commit protocol, read by memory map.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,8 +29,9 @@ Part = list[Any]
 class _PartsFile:
     """A file being written, which also hashes what was written since `begin`."""
 
-    def __init__(self, file: HashingFile) -> None:
+    def __init__(self, file: HashingFile, schema: pa.Schema) -> None:
         self._file = file
+        self._schema = schema
         self._hasher = blake3()
         self._start = 0
         self.closed = False
@@ -50,11 +51,23 @@ class _PartsFile:
 
     def begin(self) -> None:
         """A part begins."""
-        self._hasher, self._start = blake3(), self._file.bytes
+        self._hasher, self._start = hasher_of(self._schema), self._file.bytes
 
     def end(self) -> Part:
         """`start`, `stop` and `digest` of what was written since."""
         return [self._start, self._file.bytes, self._hasher.hexdigest()[:_PART_DIGEST_CHARS]]
+
+
+def hasher_of(schema: pa.Schema) -> blake3:
+    """Hashes the bytes of a part that is read by this schema."""
+    return blake3(schema.serialize())
+
+
+def schema_of(path: Path) -> pa.Schema:
+    """The schema at the head of a spill file. Raises ArrowException or OSError where there is none."""
+    with pa.memory_map(str(path)) as source:
+        source.seek(_FIRST_MESSAGE)
+        return pa.ipc.read_schema(source)
 
 
 class SpillWriter:
@@ -63,7 +76,7 @@ class SpillWriter:
     def __init__(self, writer: ObjectWriter, schema: pa.Schema) -> None:
         self._writer = writer
         self._file = writer.create()
-        self._parts_file = _PartsFile(self._file)
+        self._parts_file = _PartsFile(self._file, schema)
         self._ipc = pa.ipc.new_file(pa.PythonFile(self._parts_file, mode="w"), schema)
         self._schema = schema
         self._batches = 0
@@ -114,15 +127,17 @@ def read_part(path: Path, part: Sequence[Any]) -> Iterator[pa.RecordBatch]:
         source = pa.memory_map(str(path))
         source.seek(start)
         raw = source.read_buffer(stop - start)
-        found = blake3(raw).hexdigest()[:_PART_DIGEST_CHARS]
-        if found != digest:
-            raise VerifyError(*_damaged(path, found))
         if not raw.size:
             return
         reader = pa.BufferReader(raw)
         head = source if start else reader  # what is written first has the schema before it
         head.seek(_FIRST_MESSAGE)
         schema = pa.ipc.read_schema(head)
+        hasher = hasher_of(schema)
+        hasher.update(raw)
+        found = hasher.hexdigest()[:_PART_DIGEST_CHARS]
+        if found != digest:
+            raise VerifyError(*_damaged(path, found))
         while reader.tell() < raw.size:
             yield pa.ipc.read_record_batch(pa.ipc.read_message(reader), schema)
     except (pa.ArrowException, OSError) as error:

@@ -43,6 +43,10 @@ KINDS: Mapping[str, str] = {
 """Kind of task -> module with `run(task, store) -> Receipt`."""
 
 
+PARTS_FORMAT = 2
+"""Of the parts of spill files (`pipeline.spill`): results of another one are made anew, not called damaged."""
+_LEAVE_PARTS = ("emit_keys", "census", "pack_plan", "similar_adopt", "similar_pairs", "similar_sets")
+
 _KEPT_BYTES = 512 << 20
 """Half of what a worker may take."""
 
@@ -61,7 +65,7 @@ class Task:
 
 def make_task(kind: str, what: Mapping[str, Any], payload: Mapping[str, Any], label: str, size: int = 0) -> Task:
     """A task whose key follows from its kind and description."""
-    described = {"kind": kind, **what}
+    described = {"kind": kind, **what, **({"parts_format": PARTS_FORMAT} if kind in _LEAVE_PARTS else {})}
     return Task(kind, key_of(described), described, payload, label, size)
 
 

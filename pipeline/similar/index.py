@@ -69,6 +69,8 @@ def checked_index(folder: Path, stage: Any, sample: float | None) -> Mapping[str
         if wanted["version"] != has.get("version"):
             told.append(f"version {has.get('version')}, not {wanted['version']}")
         remedy = "query it with the parameters that it was saved with, or save it anew"
+        if wanted["version"] != has.get("version"):
+            remedy = "save it anew"
         raise UsageError("an index of another configuration", str(folder), "; ".join(told), remedy)
     return index
 
@@ -205,7 +207,7 @@ def _sound(there: Path, path: Path, entry: FileEntry) -> bool:
     try:
         if not there.samefile(path):
             refuse_damaged(there, entry.digest)
-    except VerifyError:
+    except (VerifyError, OSError):
         return False
     return True
 

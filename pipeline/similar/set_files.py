@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from blake3 import blake3
 
 from gristmill.manifests.errors import VerifyError
+from gristmill.pipeline.spill import hasher_of, schema_of
 from gristmill.stages.columns import bytes_of
 
 Ints = npt.NDArray[np.int64]
@@ -135,7 +135,7 @@ def _located(batch: pa.RecordBatch, file: int, base: int, whole: pa.Buffer) -> t
 
 def _refuse_damaged(path: Path, part: Sequence[Any]) -> None:
     start, stop, digest = part[3:]
-    hasher = blake3()
+    hasher = hasher_of(schema_of(path))
     with open(path, "rb", buffering=0) as file:
         file.seek(start)
         while start < stop and (data := file.read(min(_READ_BYTES, stop - start))):

@@ -31,7 +31,6 @@ Offsets = npt.NDArray[np.int64]
 
 _MIN_ROOM = 4096  # shingles; a kernel's block, twice
 _BYTES_PER_SHINGLE = 6  # of text: a word of prose takes 7, its blank included
-_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,9 @@ def shingle_sets(text: pa.Array, domain: pa.Array, spec: ShingleSpec, seed: int 
             return ShingleSets(_fitting(found, kept), ends)
         listing.used = int(keep_distinct(found, np.array([starts[-1], listing.used]), kept)[0])
         done = listing.row
-        if 3 * listing.used > 2 * len(found):
-            found = np.concatenate([found[: listing.used], np.empty(len(found) // 2, np.uint64)])
+        if 3 * listing.used > 2 * len(found) or len(found) - listing.used < _MIN_ROOM:
+            more = max(len(found) // 2, _MIN_ROOM)
+            found = np.concatenate([found[: listing.used], np.empty(more, np.uint64)])
 
 
 def _fitting(found: Hashes, kept: int) -> Hashes:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from gristmill.manifests.errors import AlarmError, InputError, UsageError, VerifyError
 from gristmill.manifests.verify import verify
@@ -14,10 +15,15 @@ from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.plan import make_plan
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
-from tests.laws.running import fingerprint, run_inline
+from gristmill.pipeline.selection import Selection
+from tests.laws.running import fingerprint, run_inline, write_recipe
 from tests.pipeline.similar_docs import Doc, corpus, edited, kept_texts, prose, recipe_of, table, write_docs
 
 DOCS = corpus()
+
+
+def ignore(event: EngineEvent) -> None:
+    """Nobody watches."""
 
 
 def counted(recipe: Path, out: Path) -> dict[str, list[str]]:
@@ -177,3 +183,14 @@ class TestIndex:
         recipe = recipe_of(tmp_path, {"index": {"query": "nowhere"}})
         with pytest.raises(InputError, match="no such index"):
             make_plan(load(load_recipe(recipe)), tmp_path / "out")
+
+    def test_an_index_that_was_never_saved_is_no_fault(self, tmp_path: Path) -> None:
+        """A run cut short before the step, or a dataset of an older recipe: `verify` called them unsound."""
+        write_docs(tmp_path, {"docs.jsonl": DOCS[:9]})
+        plain, saving = "exact_dedup", {"minhash_dedup": {"index": {"save": "corpus"}}}
+        docs = {"read": {"jsonl": "*.jsonl", "key": "key"}, "domain": "web"}
+        text = yaml.safe_dump({"name": "r", "datasets": {"docs": {**docs, "steps": [plain, saving]}}})
+        recipe = write_recipe(tmp_path, text)
+        options = RunOptions(selection=Selection("until", "docs", "exact_dedup"))
+        Run(load(load_recipe(recipe)), tmp_path / "out", LocalEngine(tmp_path / "out", 0), options, ignore).execute()
+        assert verify(tmp_path / "out").ok

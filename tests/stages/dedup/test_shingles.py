@@ -230,3 +230,16 @@ def test_bytes_that_are_no_text_stay_in_their_row(raw: bytes, after: bytes) -> N
 
     for kind in KINDS:
         assert listed(raw + after, kind) == listed(raw, kind)
+
+
+@pytest.mark.parametrize(("unit", "n", "domain"), [("char", 8, "web"), ("word", 5, "code"), ("word", 5, "web")])
+@pytest.mark.parametrize("chars", [300, 2_000, 4_300, 8_000, 20_000])
+def test_texts_of_short_units_end(unit: str, n: int, domain: str, chars: int) -> None:
+    """A list with room for less than a block, yet not two thirds full, never grew: small batches of letters hung."""
+    letters = np.random.default_rng(chars).integers(97, 123, chars, np.uint8).tobytes().decode()
+    text = letters if unit == "char" else " ".join(letters)
+    texts = [text[at : at + 600] for at in range(0, len(text), 600)]
+    spec = ShingleSpec(unit, n)  # type: ignore[arg-type]
+    made = shingle_sets(pa.array(texts, pa.large_string()), pa.array([domain] * len(texts)), spec)
+    alone = [shingle_sets(pa.array([t], pa.large_string()), pa.array([domain]), spec).row(0).tolist() for t in texts]
+    assert [made.row(i).tolist() for i in range(len(texts))] == alone
