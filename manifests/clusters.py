@@ -83,9 +83,10 @@ def clusters(places: Sequence[Place], limit: int, members: int, step: str | None
 
 
 def _ledgers(places: Iterable[Place], columns: Sequence[str], step: str | None) -> Iterable[tuple[str, pa.RecordBatch]]:
+    read = columns if step is None else tuple(dict.fromkeys((*columns, "step")))
     for place in places:
         for path in place.paths("ledger"):
-            for batch in read_columns(path, tuple(dict.fromkeys((*columns, "step")))):
+            for batch in read_columns(path, read):
                 here = pc.is_valid(batch.column("keeper"))
                 if step is not None:
                     here = pc.and_(here, pc.fill_null(pc.equal(batch.column("step").cast(pa.string()), step), False))

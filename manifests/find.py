@@ -92,8 +92,7 @@ def places(out: Path) -> list[Place]:
 
     Raises InputError when it is neither, VerifyError when a manifest is not whole.
     """
-    if not (out / MANIFEST).exists() and not (out / RUN).exists():
-        refuse_stopped(out)
+    refuse_stopped(out)
     if (out / MANIFEST).exists() and not (out / RUN).exists():
         manifest = read_manifest(out)
         return [Place(manifest["name"], out, manifest)]
@@ -102,6 +101,8 @@ def places(out: Path) -> list[Place]:
 
 def refuse_stopped(out: Path) -> None:
     """Raise InputError on an output of which nothing is published, for an alarm stopped its first run."""
+    if (out / RUN).exists() or (out / MANIFEST).exists():
+        return
     stopped = sorted(path.parent for path in (out / ALARMS).glob(f"*/{MANIFEST}"))
     if stopped and next(out.glob(f"*/{MANIFEST}"), None) is None:
         what = "an alarm stopped the first run, nothing is published yet"

@@ -108,8 +108,7 @@ def verify(out: Path, deep: bool = False, progress: Progress | None = None) -> V
     Raises InputError when `out` is neither, and nothing on damage. `progress` hears of hashing alone.
     """
     state = _State(out)
-    if not (out / RUN).exists() and not (out / MANIFEST).exists():
-        refuse_stopped(out)
+    refuse_stopped(out)
     if (out / RUN).exists() or (out / OBJECTS).is_dir():
         _take_run(state)
     elif (out / MANIFEST).exists():

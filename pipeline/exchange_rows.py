@@ -51,30 +51,28 @@ def words(column: pa.ChunkedArray | pa.FixedSizeBinaryArray) -> list[Words]:
 
 def sort_rows(rows: pa.Table) -> pa.Table:
     """Rows by (key, order, addr), then by further columns."""
+    if rows.num_rows < 2:
+        return rows
+    columns, kinds = [_raw(column.combine_chunks()) for column in rows.columns], rows.schema.types
     if rows.num_rows < _ROWS_FOR_KERNEL:
-        if rows.num_rows < 2:
-            return rows
-        order = np.lexsort(list(_row_words(rows))[::-1])
+        order = np.lexsort(list(_row_words(columns, kinds))[::-1])
         return rows.take(pa.array(order)).combine_chunks()
-    columns = [_raw(column.combine_chunks()) for column in rows.columns]
-    arrays = [_column(raw, field.type) for raw, field in zip(_sorted(columns, rows), rows.schema, strict=True)]
+    arrays = [_column(raw, kind) for raw, kind in zip(_sorted(columns, kinds), kinds, strict=True)]
     return pa.Table.from_arrays(arrays, schema=rows.schema)
 
 
-def _sorted(columns: Sequence[Bytes], rows: pa.Table) -> list[Bytes]:
+def _sorted(columns: Sequence[Bytes], kinds: Sequence[pa.DataType]) -> list[Bytes]:
     """The columns, row by row in order. Rows are brought near their place first: to move a row far costs ten times as
     much as to move it within what a cache holds."""
     from gristmill.stages.kernels.gather import gather, scatter
     from gristmill.stages.kernels.radix import order_by
 
-    first = next(_row_words(rows))
-    bucket, starts = _buckets(first)
+    bucket, starts = _buckets(next(_row_words(columns, kinds)))
     near = [scatter(column, bucket, starts) for column in columns]
     made = [np.empty_like(column) for column in columns]
-    fields = list(rows.schema)
     for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         part = [column[low:high] for column in near]
-        order = order_by(_words_of(part, fields))
+        order = order_by(_row_words(part, kinds))
         for column, out in zip(part, made, strict=True):
             gather(column, order, out[low:high])
     return made
@@ -91,15 +89,10 @@ def _buckets(word: Words) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]
     return bucket, np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
 
 
-def _row_words(rows: pa.Table) -> Iterator[Words]:
+def _row_words(columns: Sequence[Bytes], kinds: Sequence[pa.DataType]) -> Iterator[Words]:
     """The words of the rows, most significant first; each is made when it is asked for."""
-    return _words_of([_raw(column.combine_chunks()) for column in rows.columns], list(rows.schema))
-
-
-def _words_of(columns: Sequence[Bytes], fields: Sequence[pa.Field]) -> Iterator[Words]:
-    """The same of the bytes of columns."""
-    for raw, field in zip(columns, fields, strict=True):
-        ordered = raw if pa.types.is_fixed_size_binary(field.type) else raw[:, ::-1]
+    for raw, kind in zip(columns, kinds, strict=True):
+        ordered = _big_endian(raw, kind)
         for first in range(0, raw.shape[1], 8):
             yield padded_word(ordered[:, first : first + 8])
 
@@ -118,16 +111,14 @@ def _column(raw: Bytes, kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(raw), [None, pa.py_buffer(raw)])
 
 
-def _big_endian(array: pa.Array) -> Bytes:
-    """(n, width) view of a fixed-width array: bytes as they are, numbers most significant byte first."""
-    raw = _raw(array)
-    return raw if pa.types.is_fixed_size_binary(array.type) else raw[:, ::-1]
+def _big_endian(raw: Bytes, kind: pa.DataType) -> Bytes:
+    """The raw view with numbers most significant byte first."""
+    return raw if pa.types.is_fixed_size_binary(kind) else raw[:, ::-1]
 
 
-def part_of(key: pa.ChunkedArray | pa.FixedSizeBinaryArray, parts: int) -> npt.NDArray[np.int64]:
-    """Partition of each key: floor(first 32 bits * parts / 2^32); non-decreasing in the key."""
-    prefix = padded_word(fixed_bytes(key)[:, :4]) >> np.uint64(32)
-    return ((prefix * np.uint64(parts)) >> np.uint64(32)).astype(np.int64)
+def part_of(prefix: npt.NDArray[np.uint32], parts: int) -> npt.NDArray[np.int64]:
+    """Partition of each key by its first 32 bits: floor(prefix * parts / 2^32); non-decreasing in the key."""
+    return (prefix.astype(np.uint64) * np.uint64(parts) >> np.uint64(32)).astype(np.int64)
 
 
 def part_bounds(key: pa.ChunkedArray | pa.FixedSizeBinaryArray, parts: int) -> npt.NDArray[np.int64]:
@@ -210,7 +201,7 @@ class _Run:
         if taken:
             hand = _joined(parts)
             self._hand, self._at = hand, 0
-            self._columns = [_big_endian(column) for column in hand.columns]
+            self._columns = [_big_endian(_raw(column), column.type) for column in hand.columns]
         self._seen = self._at + min(rows, held)
         return held > 0
 

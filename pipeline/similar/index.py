@@ -66,10 +66,9 @@ def checked_index(folder: Path, stage: Any, sample: float | None) -> Mapping[str
         names = sorted({*wanted["params"], *has.get("params", {})})
         other = [n for n in names if wanted["params"].get(n) != has.get("params", {}).get(n)]
         told = [f"{n} {has.get('params', {}).get(n)!r}, not {wanted['params'].get(n)!r}" for n in other]
-        if wanted["version"] != has.get("version"):
-            told.append(f"version {has.get('version')}, not {wanted['version']}")
         remedy = "query it with the parameters that it was saved with, or save it anew"
         if wanted["version"] != has.get("version"):
+            told.append(f"version {has.get('version')}, not {wanted['version']}")
             remedy = "save it anew"
         raise UsageError("an index of another configuration", str(folder), "; ".join(told), remedy)
     return index

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
-from gristmill.pipeline.exchange_rows import merge_runs
+from gristmill.pipeline.exchange_rows import merge_runs, part_of
 from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.similar.tables import MERGED, among, dropped_addresses, mapped_batches, without
 from gristmill.pipeline.spill import SPILL_ROWS_A_BATCH, SpillWriter, write_one, write_parts
@@ -111,8 +111,7 @@ def _flush(writer: ObjectWriter, pending: Sequence[pa.RecordBatch], parts: int) 
     prefix, *columns = (
         np.concatenate([b.column(name).to_numpy() for b in pending]) for name in ("prefix", *MERGED.names)
     )
-    # As `exchange_rows.part_of` the content hash, so that parts are ranges of it.
-    part = (prefix.astype(np.uint64) * np.uint64(parts) >> np.uint64(32)).astype(np.uint32)
+    part = part_of(prefix, parts).astype(np.uint32)  # parts are ranges of the content hash
     bounds = np.append(0, np.cumsum(np.bincount(part, minlength=parts)))
     by_part = (scatter(column.view(np.uint8).reshape(-1, 8), part, bounds) for column in columns)
     pairs = pa.Table.from_arrays([pa.array(column.view(np.uint64).ravel()) for column in by_part], schema=MERGED)

@@ -54,10 +54,11 @@ class _Tokenise:
     def encode(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
         """Account for and tokenise one batch, whose first row is row `first` of the shard."""
         rows = Rows(np.arange(first, first + batch.num_rows, dtype=np.int64))
+        chars = count_chars(batch)
         if self.payload["origin"]:
-            self.account.read(self.payload["steps"][0], batch)
+            self.account.read(self.payload["steps"][0], batch, chars)
         fates: dict[int, Fate] = {}
-        held = self._hold_out(batch, fates)
+        held = self._hold_out(batch, fates, chars)
         stay = np.flatnonzero(~held)
         seen = batch if len(stay) == batch.num_rows else batch.take(pa.array(stay))
         done = tokenise(seen, self.tokenizer)
@@ -66,13 +67,13 @@ class _Tokenise:
             fates[at] = Fate(at, 0, v.verdict, v.reason, v.measure, v.value, v.limit, v.detail)
         cut = np.zeros(batch.num_rows, dtype=np.int64)
         cut[stay] = done.media_missing
-        self._trace(batch, rows, fates, cut)
+        self._trace(batch, rows, fates, (chars, cut))
         placed = seen if len(done.kept) == seen.num_rows else seen.take(pa.array(done.kept))
-        self._count(done.batch, placed)
+        self._count(done.batch, placed, chars[stay[done.kept]])
         self.account.kept(placed, rows.ordinals[stay[done.kept]])
         return done.batch
 
-    def _hold_out(self, batch: pa.RecordBatch, fates: dict[int, Fate]) -> npt.NDArray[np.bool_]:
+    def _hold_out(self, batch: pa.RecordBatch, fates: dict[int, Fate], chars: Ints) -> npt.NDArray[np.bool_]:
         holdout = self.payload["holdout"]
         if holdout is None:
             return np.zeros(batch.num_rows, dtype=np.bool_)
@@ -83,27 +84,27 @@ class _Tokenise:
         if held.any():
             part = batch.filter(pa.array(held))
             self.heldout.write(part.select(DOCUMENT.names))
-            self.heldout_stats.add(part)
-            chars = count_chars(part)
+            of_part = chars[held]
+            self.heldout_stats.add(part, of_part)
             for source, at in rows_by_source(part):
                 total = self.heldout_sources.setdefault(source, [0, 0])
                 total[0] += len(at)
-                total[1] += int(chars[at].sum())
+                total[1] += int(of_part[at].sum())
         return held
 
-    def _trace(self, batch: pa.RecordBatch, rows: Rows, fates: dict[int, Fate], cut: Ints) -> None:
-        chars = count_chars(batch)
+    def _trace(self, batch: pa.RecordBatch, rows: Rows, fates: dict[int, Fate], counted: tuple[Ints, Ints]) -> None:
+        chars, cut = counted
         kept = np.ones(batch.num_rows, dtype=np.bool_)
         kept[list(fates)] = False
         everything = np.arange(batch.num_rows, dtype=np.int64)
         trace = StepTrace(everything, kept, chars, chars - cut, {"media_missing": cut}, {}, batch)
         self.account.step(self.step, trace, [fates[r] for r in sorted(fates)], (), rows)
 
-    def _count(self, tokens: pa.RecordBatch, documents: pa.RecordBatch) -> None:
+    def _count(self, tokens: pa.RecordBatch, documents: pa.RecordBatch, chars: Ints) -> None:
         lengths = tokens.column("n_tokens").to_numpy()
         for source, at in rows_by_source(documents):
             self.account.tally(self.step, source).tokens += int(lengths[at].sum())
-        self.stats.add(documents)
+        self.stats.add(documents, chars)
         self.rows += tokens.num_rows
 
     def finish(self, where: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gristmill.stages.columns import bytes_of
 from gristmill.stages.dedup.repo_files import FILE
 
 MAX_LOOKED_AT = 256
@@ -93,7 +94,7 @@ def gathered(counted: Iterator[pa.RecordBatch]) -> tuple[Files, Folders]:
         for name in batch.schema.names:
             column = batch.column(name)
             fixed = pa.types.is_fixed_size_binary(column.type)
-            parts.setdefault(name, []).append(_fixed_bytes(column) if fixed else column.to_numpy())
+            parts.setdefault(name, []).append(bytes_of(column) if fixed else column.to_numpy())
     if not parts:
         none = np.zeros(0, np.int64)
         words = np.zeros(0, np.uint64)
@@ -198,12 +199,6 @@ def settle(units: Units, file_count: int, threshold: float, drop_all: bool) -> S
         if (later < 0).all():
             return settled
         keeper[goes] = np.where(later >= 0, later, keeper[goes])
-
-
-def _fixed_bytes(column: pa.FixedSizeBinaryArray) -> Bytes:
-    width = column.type.byte_width
-    raw = np.frombuffer(column.buffers()[1], np.uint8) if len(column) else np.zeros(0, np.uint8)
-    return raw[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
 
 
 def _words(digests: npt.NDArray[np.generic]) -> tuple[Words, Words]:

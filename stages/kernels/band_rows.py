@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from gristmill.stages.kernels.gather import NUMBERS, ROWS, ROWS_OUT
 from gristmill.stages.kernels.jit import KEYS, kernel
 from gristmill.stages.kernels.radix import argsorted
 
@@ -20,12 +21,9 @@ Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 
 _WORD = 8
-_BYTES_IN = types.Array(types.uint8, 2, "C", readonly=True)
-_BYTES_OUT = types.Array(types.uint8, 2, "C")
-_NUMBERS = types.Array(types.uint32, 1, "C", readonly=True)
 
 
-@kernel(types.void(KEYS, _NUMBERS, _BYTES_IN, KEYS, types.Tuple((_BYTES_OUT, _BYTES_OUT, types.uint64[::1]))))
+@kernel(types.void(KEYS, NUMBERS, ROWS, KEYS, types.Tuple((ROWS_OUT, ROWS_OUT, types.uint64[::1]))))
 def _fill_kernel(keys: Any, numbers: Any, ranks: Any, addr: Any, out: Any) -> Any:
     """Row i has the sorted key i and is of the document and the band that `numbers[i]` stands for."""
     out_key, out_order, out_addr = out

@@ -21,9 +21,9 @@ Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint32]
 
 _WORD = 8
-_ROWS = types.Array(types.uint8, 2, "C", readonly=True)
-_OUT = types.Array(types.uint8, 2, "C")
-_NUMBERS = types.Array(types.uint32, 1, "C", readonly=True)
+ROWS = types.Array(types.uint8, 2, "C", readonly=True)
+ROWS_OUT = types.Array(types.uint8, 2, "C")
+NUMBERS = types.Array(types.uint32, 1, "C", readonly=True)
 
 
 @intrinsic
@@ -59,14 +59,14 @@ def _copy_row(rows: Any, number: Any, out: Any, to: Any) -> Any:
     _copy(rows, number * width + last, out, to * width + last)
 
 
-@kernel(types.void(_ROWS, _NUMBERS, _OUT))
+@kernel(types.void(ROWS, NUMBERS, ROWS_OUT))
 def _gather_kernel(rows: Any, numbers: Any, out: Any) -> Any:
     """Fills `out`."""
     for i in range(len(numbers)):
         _copy_row(rows, np.int64(numbers[i]), out, np.int64(i))
 
 
-@kernel(types.void(_ROWS, _NUMBERS, types.Array(types.int64, 1, "C"), _OUT))
+@kernel(types.void(ROWS, NUMBERS, types.Array(types.int64, 1, "C"), ROWS_OUT))
 def _scatter_kernel(rows: Any, bucket: Any, place: Any, out: Any) -> Any:
     """Puts each row to the place of its bucket, which goes on by one."""
     for i in range(len(bucket)):
