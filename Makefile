@@ -6,6 +6,7 @@ SHELL := /bin/sh
 
 VENV := .venv
 PEERS := .venv-peers
+EXTRAS := .venv-extras
 PY := $(VENV)/bin/python
 GRISTMILL := $(VENV)/bin/gristmill
 INSTALL := requirements/install.sh
@@ -16,16 +17,18 @@ LINTED := setup.py $(ROOTS) tests
 # An environment holds absolute paths: one that was moved or copied along with its clone is made anew.
 MOVED := $(shell [ "$$(cat $(VENV)/.root 2>/dev/null)" = "$$(pwd -P)" ] || echo moved)
 
-.PHONY: help setup-core setup setup-all setup-peers demo tour lint test test-all bench lock clean moved
+.PHONY: help setup-core setup setup-all setup-extras setup-peers demo tour lint test test-extras test-all bench lock clean moved
 
 help:
 	@echo 'make setup-core  the environment that runs the mill, in $(VENV)'
 	@echo 'make setup       setup-core and what tests and linting need'
 	@echo 'make setup-all   setup and the heavy extras'
+	@echo 'make setup-extras  an environment with every engine, in $(EXTRAS)'
 	@echo 'make setup-peers other tools to compare with, in $(PEERS)'
 	@echo 'make demo        collects a small real corpus and makes verified trainer shards of it'
 	@echo 'make tour        the demo with the heavy domains too (none yet: the same as the demo)'
 	@echo 'make test        setup, lint, the quick suite'
+	@echo 'make test-extras tests of the engines beside the local one, in $(EXTRAS)'
 	@echo 'make test-all    setup, lint, every test'
 	@echo 'make bench       speed and memory against bare parsers and peers'
 	@echo 'make lock        renews requirements/*.txt from pyproject.toml (needs uv and a registry)'
@@ -50,6 +53,13 @@ $(VENV)/.core: $(VENV)/.root requirements/core.lock.txt requirements/models.txt 
 
 $(VENV)/.dev: $(VENV)/.core requirements/dev.lock.txt
 	$(INSTALL) $(VENV) --require-hashes -r requirements/dev.lock.txt
+	@touch $@
+
+setup-extras: $(EXTRAS)/.extras $(LINKS)
+$(EXTRAS)/.extras: requirements/extras.lock.txt requirements/models.txt pyproject.toml setup.py
+	$(INSTALL) $(EXTRAS) --require-hashes -r requirements/extras.lock.txt
+	$(INSTALL) $(EXTRAS) --require-hashes --no-deps -r requirements/models.txt
+	$(INSTALL) $(EXTRAS) --no-build-isolation --no-deps -e .
 	@touch $@
 
 $(PEERS)/.peers: requirements/peers.in
@@ -81,11 +91,16 @@ lint: setup
 
 test: setup lint
 	$(PY) -m tests.warm
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" --ignore tests/extras
 
-test-all: setup-all lint
+test-extras: setup-extras
+	$(EXTRAS)/bin/python -m tests.warm
+	$(EXTRAS)/bin/python -m pytest -m "not slow" tests/extras
+
+test-all: setup-all setup-extras lint
 	$(PY) -m tests.warm
-	$(PYTEST)
+	$(PYTEST) --ignore tests/extras
+	$(EXTRAS)/bin/python -m pytest tests/extras
 
 bench: setup
 	$(PY) tests/bench/run.py
@@ -93,14 +108,17 @@ bench: setup
 # No index URL and no comment on the origin: any registry that holds the hashed files will do.
 COMPILE := PATH="$(VENV)/bin:$$PATH" uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --custom-compile-command "make lock"
+DEV := --extra dev --extra code --extra compat --extra datatrove --extra onnx --extra semantic
+HEAVY := --extra ray --extra s3 --extra spark --extra java
 lock:
-	$(COMPILE) pyproject.toml -o requirements/core.lock.txt
-	$(COMPILE) --extra dev --extra code --extra compat --extra datatrove --extra onnx --extra semantic -c requirements/core.lock.txt pyproject.toml -o requirements/dev.lock.txt
+	$(COMPILE) -c requirements/constraints.in pyproject.toml -o requirements/core.lock.txt
+	$(COMPILE) $(DEV) -c requirements/core.lock.txt pyproject.toml -o requirements/dev.lock.txt
+	$(COMPILE) $(DEV) $(HEAVY) -c requirements/core.lock.txt pyproject.toml requirements/extras.in -o requirements/extras.lock.txt
 	$(COMPILE) --no-deps requirements/models.in -o requirements/models.txt
 	$(COMPILE) requirements/uv.in -o requirements/uv.txt
-	$(MAKE) setup
-	$(PY) -m tests.licenses_table
+	$(MAKE) setup setup-extras
+	$(EXTRAS)/bin/python -m tests.licenses_table
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist demo .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) $(EXTRAS) $(PEERS) build dist demo .pytest_cache .ruff_cache .hypothesis *.egg-info
 	find $(ROOTS) tests -name __pycache__ -type d -exec rm -rf {} +

@@ -1,14 +1,14 @@
 """What building a dataset needs to know, and the committed files that it works on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
-from gristmill.pipeline.engines.protocol import Engine, Notify, run_all
+from gristmill.pipeline.engines.protocol import Engine, Notify, in_order
 from gristmill.pipeline.recipe import Recipe
 from gristmill.pipeline.sources.protocol import InputFile
-from gristmill.pipeline.task import Task
+from gristmill.pipeline.task import SMALL, Resources, Task
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class ShardRef:
 
 @dataclass(frozen=True)
 class Context:
-    """What building needs: the output's store, an engine, the recipe, how the run was asked for, and the input
-    listings that were frozen so far, by dataset."""
+    """What building needs: the output's store, an engine, the recipe, how the run was asked for, the input listings
+    that were frozen so far, by dataset, and what each task of the steps at hand takes."""
 
     store: ObjectStore
     engine: Engine
@@ -32,6 +32,7 @@ class Context:
     measures_all: bool = False
     sample: float | None = None
     listings: dict[str, list[InputFile]] = field(default_factory=dict[str, list[InputFile]])
+    resources: Resources = SMALL
 
     @property
     def base_dir(self) -> str:
@@ -40,7 +41,14 @@ class Context:
 
     def map(self, tasks: Sequence[Task]) -> list[Receipt]:
         """Run tasks; receipts in their order."""
-        return run_all(self.engine, tasks, self.notify)
+        return in_order(self.engine.map(self._sized(tasks), self.notify))
+
+    def exchange(self, tasks: Sequence[Task]) -> list[Receipt]:
+        """Run tasks that read parts of spill files (`Engine.exchange`); receipts in their order."""
+        return in_order(self.engine.exchange(self._sized(tasks), self.notify))
+
+    def _sized(self, tasks: Sequence[Task]) -> list[Task]:
+        return [replace(task, resources=self.resources) for task in tasks]
 
     def refs(self, receipt: Receipt, role: str) -> list[ShardRef]:
         """The files of one role of an object."""

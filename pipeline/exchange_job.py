@@ -17,7 +17,6 @@ from blake3 import blake3
 from gristmill.manifests.canonical import DIGEST_PREFIX
 from gristmill.manifests.commit import Receipt
 from gristmill.pipeline.context import Context, ShardRef
-from gristmill.pipeline.engines.protocol import ExchangeJob
 from gristmill.pipeline.exchange_rows import partitions_for
 from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.verdicts import read_verdicts
@@ -60,11 +59,7 @@ def exchange_shards(
     before found in each shard.
     """
     emits, parts = emit_tasks(ctx, label, step, shards, role, found)
-
-    def reduces(receipts: Sequence[Receipt]) -> list[Task]:
-        return reduce_tasks(ctx, label, step, receipts, parts)
-
-    return ctx.engine.exchange(ExchangeJob(emits, reduces), ctx.notify)
+    return ctx.exchange(reduce_tasks(ctx, label, step, ctx.map(emits), parts))
 
 
 def _described(step: Mapping[str, Any], role: str, parts: int) -> dict[str, Any]:

@@ -6,9 +6,11 @@ to the next exchange or plan in one pass. A plan (emit) is a phase of its own an
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 from gristmill.manifests.errors import RecipeError
+from gristmill.pipeline.task import SMALL, Resources
 from gristmill.stages import catalogue
 from gristmill.stages.protocol import Corpus, Filter, Mapper
 
@@ -25,6 +27,7 @@ class LoadedStep:
     stage: Any
     kind: StepKind
     where: str
+    resources: Resources = SMALL
 
     def payload(self) -> dict[str, Any]:
         """How a worker loads it, and how it knows that it has loaded the same."""
@@ -45,9 +48,16 @@ class Phase:
     plan: LoadedStep | None = None
 
     def labels(self) -> list[str]:
+        """The labels of its steps, in order."""
+        return [s.label for s in self.steps()]
+
+    def steps(self) -> list[LoadedStep]:
         """The steps of the phase in order."""
-        own = [s for s in (self.exchange, *self.chain, self.plan) if s is not None]
-        return [s.label for s in own]
+        return [s for s in (self.exchange, *self.chain, self.plan) if s is not None]
+
+    def resources(self) -> Resources:
+        """What is enough for any of its steps."""
+        return reduce(Resources.with_those_of, (s.resources for s in self.steps()), SMALL)
 
 
 def kind_of(stage: object) -> StepKind:

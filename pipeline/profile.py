@@ -1,4 +1,4 @@
-"""Where things run: workers, scratch, engine. Nothing here changes a byte of the output or a hash.
+"""Where things run: engine, workers, cluster, scratch. Nothing here changes a byte of the output or a hash.
 
 In: `profiles.toml`, one table a profile. It is `$GRISTMILL_PROFILES`, else `profiles.toml` in the working
 directory, else in `$XDG_CONFIG_HOME/gristmill` (`~/.config/gristmill`). Out: a frozen `Profile`. The table
@@ -20,17 +20,51 @@ FILE_NAME = "profiles.toml"
 DEFAULT = "default"
 MAX_BYTES = 1 << 20
 Engine = Literal["local", "spark", "datatrove"]
+Executor = Literal["local", "slurm", "ray"]
+_STRICT = ConfigDict(strict=True, extra="forbid", frozen=True)
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class SlurmProfile(BaseModel):
+    """The table `slurm`: what jobs ask for. `time` is `HH:MM:SS`; `venv` a folder with `bin/activate` that every node
+    sees, this one's own where absent; `requeue_before_s`: how long before its end a job is told to stop and queue
+    again; `srun`: start tasks by srun; `sbatch`: further options of sbatch by name."""
+
+    model_config = _STRICT
+
+    partition: _Text | None = None
+    time: Annotated[str, Field(pattern=r"^(\d+-)?\d{1,3}:\d\d:\d\d$")] = "24:00:00"
+    qos: _Text | None = None
+    venv: _Text | None = None
+    max_array_size: Annotated[int, Field(ge=1)] = 1001
+    tasks_per_job: Annotated[int, Field(ge=1)] = 1
+    requeue_before_s: Annotated[int, Field(ge=1)] = 120
+    srun: bool = False
+    sbatch: dict[str, str | int] = Field(default_factory=dict[str, str | int])
+
+
+class RayProfile(BaseModel):
+    """The table `ray`: `address` of a cluster; absent: one of this machine, made for the run."""
+
+    model_config = _STRICT
+
+    address: _Text | None = None
 
 
 class Profile(BaseModel):
-    """One table of profiles.toml; None leaves the choice to the command. `scratch` is absolute."""
+    """One table of profiles.toml; None leaves the choice to the command. `scratch` is absolute. `executor` is that of
+    the engine datatrove; `spark` holds settings of Spark, `"spark.executor.memory" = "8g"`."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = _STRICT
 
     workers: Annotated[int, Field(ge=1, le=4096)] | None = None
-    scratch: Annotated[str, Field(min_length=1)] | None = None
+    scratch: _Text | None = None
     engine: Engine | None = None
-    master: Annotated[str, Field(min_length=1)] | None = None
+    master: _Text | None = None
+    executor: Executor | None = None
+    spark: dict[str, str | int | bool] = Field(default_factory=dict[str, str | int | bool])
+    slurm: SlurmProfile = Field(default_factory=SlurmProfile)
+    ray: RayProfile = Field(default_factory=RayProfile)
 
 
 def profiles_path() -> Path | None:

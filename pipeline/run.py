@@ -116,7 +116,8 @@ def build_dataset(
     if isinstance(spec.origin, FromOrigin):
         built.shards = distinct_shards(ctx, built)
     for index, phase in enumerate(built.phases):
-        here = replace(ctx, engine=FindingEngine(ctx.store)) if index < required else ctx
+        engine = FindingEngine(ctx.store) if index < required else ctx.engine
+        here = replace(ctx, engine=engine, resources=phase.resources())
         receipts_before = len(built.receipts)
         if index == 0 and isinstance(spec.origin, ReadOrigin):
             read_phase(here, built, phase, loaded.options[spec.name])

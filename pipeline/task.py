@@ -52,8 +52,24 @@ _KEPT_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
+class Resources:
+    """What one task takes: processors, bytes of memory (0: not said), and accelerators."""
+
+    cpus: int = 1
+    mem_bytes: int = 0
+    gpus: int = 0
+
+    def with_those_of(self, other: "Resources") -> "Resources":
+        """What is enough for either."""
+        return Resources(max(self.cpus, other.cpus), max(self.mem_bytes, other.mem_bytes), max(self.gpus, other.gpus))
+
+
+SMALL = Resources()
+
+
+@dataclass(frozen=True)
 class Task:
-    """One piece of work; `label` is how people see it, `bytes` a size hint for scheduling."""
+    """One piece of work; `label` is how people see it, `bytes` a size hint for scheduling, as are `resources`."""
 
     kind: str
     key: str
@@ -61,6 +77,7 @@ class Task:
     payload: Mapping[str, Any]
     label: str
     bytes: int = 0
+    resources: Resources = SMALL
 
 
 def make_task(kind: str, what: Mapping[str, Any], payload: Mapping[str, Any], label: str, size: int = 0) -> Task:

@@ -24,6 +24,7 @@ PARTS = {
     "core": "requirements/core.lock.txt",
     "model": "requirements/models.txt",
     "dev": "requirements/dev.lock.txt",
+    "extras": "requirements/extras.lock.txt",
     "set-up": "requirements/uv.txt",
 }
 

@@ -25,8 +25,9 @@ its characters, the run stops with exit code 5. What was done stays, what went c
 OUT/alarms/DATASET, and when the alarm is raised the same command goes on.
 
 A profile is a table of profiles.toml, which is looked for in the working directory, then in ~/.config/gristmill
-($GRISTMILL_PROFILES names another): `workers`, `engine`, `master`, and `scratch`, the folder for temporary
-files of the run and its workers (TMPDIR), relative to the file and made when absent.
+($GRISTMILL_PROFILES names another): `workers`, `engine`, `master`, `executor`, and `scratch`, the folder for temporary
+files of the run and its workers (TMPDIR), relative to the file and made when absent; below it the tables `spark`,
+`slurm` and `ray`.
 
 for instance:
   gristmill run recipe.yaml --out out
@@ -44,8 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `run`."""
     parser.add_argument("recipe", metavar="RECIPE", help="a YAML file, or the name of a packaged recipe")
     parser.add_argument("--out", required=True, metavar="DIR", help="where results go; made when absent")
-    parser.add_argument("--engine", metavar="E", help="where tasks run: local (default)")
-    parser.add_argument("--master", metavar="URL", help="the engine's cluster, for engines that have one")
+    parser.add_argument("--engine", metavar="E", help="where tasks run: local (default), spark, or datatrove")
+    parser.add_argument("--master", metavar="URL", help="Spark's cluster: local[*] (default), spark://HOST:PORT, yarn")
+    parser.add_argument("--executor", metavar="X", help="datatrove's executor: local (default), slurm, or ray")
     parser.add_argument("--profile", metavar="P", help="a table of profiles.toml: workers, engine, scratch")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores; 0: in this one)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value, like seed=3")
@@ -65,16 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=float, metavar="FRAC", help="read this fraction, by content hash")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-
-
-def workers_for(asked: int | None, of_profile: int | None) -> int:
-    """Worker processes: as asked, by the profile, or one a core. Raises UsageError on nonsense."""
-    count = asked if asked is not None else of_profile
-    if count is None:
-        return len(os.sched_getaffinity(0))
-    if not 0 <= count <= 4096:
-        raise UsageError("not a number of workers", "--workers", count, "give 0 to 4096")
-    return count
 
 
 def output_folder(text: str) -> Path:
@@ -112,19 +104,11 @@ def use_scratch(folder: str | None) -> None:
     tempfile.tempdir = None  # else it stays what it was when somebody first asked
 
 
-def engine_name(asked: str | None, of_profile: str | None) -> str:
-    """The engine; only the local one is part of this version."""
-    name = asked or of_profile or "local"
-    if name != "local":
-        raise UsageError("no such engine in this version", "--engine", name, "use local")
-    return name
-
-
 def run(args: argparse.Namespace) -> int:
     """Make the datasets; exit 0 when all are published."""
     from gristmill.pipeline.alarms import told_of
     from gristmill.pipeline.cli.output import say
-    from gristmill.pipeline.engines.local import LocalEngine
+    from gristmill.pipeline.engines.choose import choice_of, engine_for
     from gristmill.pipeline.profile import load_profile
     from gristmill.pipeline.progress import progress
     from gristmill.pipeline.recipe import load_recipe
@@ -133,9 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
     started_s = time.monotonic()
     profile = load_profile(args.profile)
-    engine_name(args.engine, profile.engine)
-    if args.master or profile.master:
-        raise UsageError("the local engine has no master", "--master", args.master or profile.master, "leave it out")
+    choice = choice_of(args, profile)
     if args.sample is not None and not 0 < args.sample <= 1:
         raise UsageError("not a fraction", "--sample", args.sample, "give a number above 0, at most 1")
     recipe = load_recipe(Path(args.recipe), args.set)
@@ -145,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     out = output_folder(args.out)
     use_scratch(profile.scratch)
     options = RunOptions(args.sample, args.measures == "all", selection)
-    engine = LocalEngine(out, workers_for(args.workers, profile.workers))
+    engine = engine_for(choice, out)
     try:
         with progress(out, args.quiet) as notify:
             manifests = Run(loaded, out, engine, options, notify).execute()

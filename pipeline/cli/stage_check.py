@@ -98,7 +98,7 @@ def _place(asked: str | None) -> Generator[Path]:
 
 
 def _make(args: argparse.Namespace, out: Path) -> None:
-    from gristmill.pipeline.cli.run import workers_for
+    from gristmill.pipeline.engines.choose import workers_for
     from gristmill.pipeline.engines.local import LocalEngine
     from gristmill.pipeline.progress import progress
     from gristmill.pipeline.recipe import load_recipe

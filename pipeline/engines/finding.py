@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gristmill.manifests.commit import ObjectStore, Receipt
-from gristmill.pipeline.engines.protocol import EngineEvent, ExchangeJob, Notify, run_all
+from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.task import Task
 
 
@@ -38,9 +38,9 @@ class FindingEngine:
             notify(EngineEvent("reuse", tasks[index].label))
             yield index, receipt
 
-    def exchange(self, job: ExchangeJob, notify: Notify) -> list[Receipt]:
+    def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.exchange."""
-        return run_all(self, job.reduces(run_all(self, job.emits, notify)), notify)
+        return self.map(tasks, notify)
 
     def close(self) -> None:
         """Nothing to give back."""

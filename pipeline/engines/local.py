@@ -21,7 +21,7 @@ from typing import Any
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.errors import EngineLostError, GristmillError
-from gristmill.pipeline.engines.protocol import EngineEvent, ExchangeJob, Notify, run_all
+from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.task import Task, run_task
 
 MAX_ATTEMPTS = 3
@@ -106,9 +106,9 @@ class LocalEngine:
         else:
             yield from self._pooled(tasks, queue, notify)
 
-    def exchange(self, job: ExchangeJob, notify: Notify) -> list[Receipt]:
-        """See Engine.exchange: spill files on disk, then one reduce a partition."""
-        return run_all(self, job.reduces(run_all(self, job.emits, notify)), notify)
+    def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
+        """See Engine.exchange: the spill files lie on this machine's disk."""
+        return self.map(tasks, notify)
 
     def _inline(
         self, tasks: Sequence[Task], queue: list[tuple[int, int]], store: ObjectStore, notify: Notify

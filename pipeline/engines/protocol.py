@@ -3,23 +3,18 @@
 An engine gets tasks (plain data) and has every one of them run by `pipeline.task.run_task` somewhere, with
 retries. It yields receipts as they come, with the index of their task. Finished work survives anything.
 Errors: GristmillError of a task is raised as it is; a worker lost too often raises EngineLostError.
+
+An exchange is a `map` of tasks that leave spill files, cut into parts by their keys, and then an `exchange` of tasks
+that read one part of each of them. How these parts get to where a task runs is the engine's affair; which rows stand in
+which part never is.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gristmill.manifests.commit import Receipt
 from gristmill.pipeline.task import Task
-
-
-@dataclass(frozen=True)
-class ExchangeJob:
-    """An exchange: `emits[i]` spills shard i by key, and `reduces(receipts)` makes the tasks of the partitions
-    from the receipts of all emits, in order."""
-
-    emits: Sequence[Task]
-    reduces: Callable[[Sequence[Receipt]], Sequence[Task]]
 
 
 @dataclass(frozen=True)
@@ -43,8 +38,9 @@ class Engine(Protocol):
         """Run tasks in any order; (index, receipt) as they finish."""
         ...
 
-    def exchange(self, job: ExchangeJob, notify: Notify) -> list[Receipt]:
-        """Run an exchange; the receipts of the reduces, in order of partition."""
+    def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
+        """As `map`, for tasks whose payload names in `spills` the parts of spill files that they read (`[path, part,
+        base]`, `pipeline.spill`): the engine may bring them to the task, and name other paths there."""
         ...
 
     def close(self) -> None:
@@ -52,7 +48,7 @@ class Engine(Protocol):
         ...
 
 
-def run_all(engine: Engine, tasks: Sequence[Task], notify: Notify) -> list[Receipt]:
+def in_order(found: Iterable[tuple[int, Receipt]]) -> list[Receipt]:
     """The receipts of all tasks, in their order."""
-    receipts: dict[int, Receipt] = dict(engine.map(tasks, notify))
-    return [receipts[i] for i in range(len(tasks))]
+    receipts = dict(found)
+    return [receipts[i] for i in range(len(receipts))]

@@ -22,7 +22,6 @@ import numpy as np
 
 from gristmill.manifests.commit import Receipt
 from gristmill.pipeline.context import Context, ShardRef
-from gristmill.pipeline.engines.protocol import ExchangeJob
 from gristmill.pipeline.exchange_job import Found, drops_by_shard, emit_tasks, reduce_tasks, spill_runs
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.similar.index import adopting, prepared_index, query_index
@@ -58,11 +57,9 @@ def _copies(search: Search) -> list[Receipt]:
     spec = search.spec("copies")
     emits, parts = emit_tasks(search.ctx, f"{search.label} copies", spec, search.shards, "documents")
     emits += adopting(search, "copies", parts)
-
-    def reduces(receipts: Sequence[Receipt]) -> list[Task]:
-        return reduce_tasks(search.ctx, f"{search.label} copies", spec, receipts, parts, search.places)
-
-    receipts = search.ctx.engine.exchange(ExchangeJob(emits, reduces), search.ctx.notify)
+    spilled = search.ctx.map(emits)
+    reduces = reduce_tasks(search.ctx, f"{search.label} copies", spec, spilled, parts, search.places)
+    receipts = search.ctx.exchange(reduces)
     search.facts["copies"] = sum(r.facts["rows"] for r in receipts)
     return receipts
 
@@ -94,7 +91,7 @@ def _rounds(search: Search, copies: Sequence[Receipt], keys: Sequence[Receipt], 
     settled: Receipt | None = None
     for number in range(1, MAX_ROUNDS + 1):
         chosen = sorted(state.large) if settled is not None else range(parts)
-        pairs = search.ctx.map([_pair_task(search, keys, (p, parts), state, number) for p in chosen])
+        pairs = search.ctx.exchange([_pair_task(search, keys, (p, parts), state, number) for p in chosen])
         found = {p: r for p, r in zip(chosen, pairs, strict=True) if r.facts["large_groups"]}
         if settled is None:
             state.large = found

@@ -59,13 +59,13 @@ def _merge(search: Search, candidates: Candidates, pairs: Sequence[Receipt], num
             "earlier": [f.digest for r in earlier for f in r.role("merged")],
         }
         payload = {
-            "pairs": [[str(ctx.store.path(r.key, f)), f.extra["parts"][part]] for r, f in files],
+            "spills": [[str(ctx.store.path(r.key, f)), f.extra["parts"][part], 0] for r, f in files],
             "earlier": paths_of(ctx, earlier, "merged"),
         }
         label = f"{search.label} round {number} pairs {part + 1}/{candidates.parts}"
         tasks.append(make_task("similar_merge", what, payload, label))
         parts.append(part)
-    found = {p: r for p, r in zip(parts, ctx.map(tasks), strict=True) if r.role("merged")}
+    found = {p: r for p, r in zip(parts, ctx.exchange(tasks), strict=True) if r.role("merged")}
     for part, receipt in found.items():
         candidates.merged.setdefault(part, []).append(receipt)
     return found

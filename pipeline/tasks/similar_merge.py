@@ -1,8 +1,8 @@
 """Task `similar_merge`: one part of all candidate pairs, each once -> what to compare, and whose sets it takes.
 
-Payload: `pairs` (`[path, part]`), `earlier` (paths of the `merged` files of this part in the rounds before: what was
-compared there is left out). Leaves `merged`: rows of MERGED, each pair with the bands of all its rows, sorted by both
-addresses; `demand`: the addresses in them, sorted.
+Payload: `spills` (`[path, part, 0]`), `earlier` (paths of the `merged` files of this part in the rounds before: what
+was compared there is left out). Leaves `merged`: rows of MERGED, each pair with the bands of all its rows, sorted by
+both addresses; `demand`: the addresses in them, sorted.
 
 Memory: some 100 bytes for each of PAIRS_AT_ONCE pairs, and 8 for each document in them, whatever the part holds.
 """
@@ -34,7 +34,7 @@ _ROW = np.uint64((1 << SHARD_ADDR_BITS) - 1)
 
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
-    found = [b for path, part in task.payload["pairs"] for b in read_part(Path(path), part)]
+    found = [b for path, part, _ in task.payload["spills"] for b in read_part(Path(path), part)]
     old = [b for path in task.payload["earlier"] for b in mapped_batches(path)]
     demand: list[Words] = []
     merged = _merged(old, found, demand)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
 from gristmill.pipeline.context import ShardRef
-from gristmill.pipeline.engines.protocol import ExchangeJob, Notify, run_all
+from gristmill.pipeline.engines.protocol import Notify
 from gristmill.pipeline.exchange_job import places_of
 from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.pipeline.similar.tables import edges_schema, mapped_batches
@@ -122,9 +122,9 @@ class SyntheticEngine:
             self.clock.stop(task.kind + "".join(re.findall(r" round( \d+)", task.label)))
             yield number, receipt
 
-    def exchange(self, job: ExchangeJob, notify: Notify) -> list[Receipt]:
+    def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See `pipeline.engines.protocol`."""
-        return run_all(self, job.reduces(run_all(self, job.emits, notify)), notify)
+        return self.map(tasks, notify)
 
     def close(self) -> None:
         """Nothing to give back."""

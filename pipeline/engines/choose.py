@@ -1,0 +1,78 @@
+"""Which engine a run asks for, by its options and its profile, and the engine made; what it needs is told before it is.
+
+In: `--engine`, `--master`, `--executor`, `--workers` and a Profile; what was asked for goes before the profile. Engines
+beside the local one are extras: nothing of them is imported before it is chosen.
+"""
+
+import argparse
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import get_args
+
+from gristmill.manifests.errors import UsageError
+from gristmill.pipeline.engines.protocol import Engine
+from gristmill.pipeline.profile import Engine as EngineName
+from gristmill.pipeline.profile import Executor, Profile
+from gristmill.pipeline.suggest import did_you_mean
+
+NEEDS = {"spark": ("pyspark", "spark"), "datatrove": ("datatrove", "datatrove"), "ray": ("ray", "ray")}
+"""Engine or executor -> the module that shows that it is installed, and the extra that installs it."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine and what it is made with."""
+
+    engine: str
+    workers: int
+    master: str | None
+    executor: str
+    profile: Profile
+
+
+def choice_of(args: argparse.Namespace, profile: Profile) -> Choice:
+    """The choice of a command's options. Raises UsageError on names that are none, and options of another engine."""
+    engine = _one_of("--engine", args.engine or profile.engine or "local", get_args(EngineName))
+    master, executor = args.master or profile.master, args.executor or profile.executor
+    if args.master and engine != "spark":
+        raise UsageError(f"the engine {engine} has no master", "--master", args.master, "add --engine spark")
+    if args.executor and engine != "datatrove":
+        remedy = "add --engine datatrove"
+        raise UsageError(f"the engine {engine} has no executors", "--executor", args.executor, remedy)
+    executor = _one_of("--executor", executor or "local", get_args(Executor))
+    return Choice(engine, workers_for(args.workers, profile.workers), master, executor, profile)
+
+
+def _one_of(option: str, name: str, known: tuple[str, ...]) -> str:
+    if name not in known:
+        raise UsageError("no such choice", option, name, did_you_mean(name, known))
+    return name
+
+
+def workers_for(asked: int | None, of_profile: int | None) -> int:
+    """Worker processes: as asked, by the profile, or one a core. Raises UsageError on nonsense."""
+    count = asked if asked is not None else of_profile
+    if count is None:
+        return len(os.sched_getaffinity(0))
+    if not 0 <= count <= 4096:
+        raise UsageError("not a number of workers", "--workers", count, "give 0 to 4096")
+    return count
+
+
+def engine_for(choice: Choice, out: Path) -> Engine:
+    """The engine. Raises UsageError where what it needs is not installed."""
+    if choice.engine != "local":
+        _require(choice.engine)
+        raise UsageError("no such engine in this version", "--engine", choice.engine, "use local")
+    from gristmill.pipeline.engines.local import LocalEngine
+
+    return LocalEngine(out, choice.workers)
+
+
+def _require(name: str) -> None:
+    module, extra = NEEDS[name]
+    if find_spec(module) is None:
+        remedy = f"pip install 'gristmill[{extra}]', or leave the option out: results do not depend on the engine"
+        raise UsageError(f"{name} needs the package {module}, which is not installed", "--engine", name, remedy)
