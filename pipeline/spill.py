@@ -70,6 +70,16 @@ def schema_of(path: Path) -> pa.Schema:
         return pa.ipc.read_schema(source)
 
 
+def head_of(path: Path) -> bytes:
+    """The bytes up to the end of the schema: what a part that does not begin the file is read with."""
+    with pa.memory_map(str(path)) as source:
+        source.seek(_FIRST_MESSAGE)
+        pa.ipc.read_schema(source)
+        size = source.tell()
+        source.seek(0)
+        return source.read(size)
+
+
 class SpillWriter:
     """Writes the parts of one spill file in order."""
 

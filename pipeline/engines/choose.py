@@ -63,6 +63,11 @@ def workers_for(asked: int | None, of_profile: int | None) -> int:
 
 def engine_for(choice: Choice, out: Path) -> Engine:
     """The engine. Raises UsageError where what it needs is not installed."""
+    if choice.engine == "spark":
+        _require("spark")
+        from gristmill.pipeline.engines.spark.engine import spark_engine
+
+        return spark_engine(choice, out)
     if choice.engine != "local":
         _require(choice.engine)
         raise UsageError("no such engine in this version", "--engine", choice.engine, "use local")

@@ -1,0 +1,208 @@
+"""The engine `spark`: splits are Spark tasks, and the rows of an exchange go through Spark's shuffle.
+
+Each task is one Spark task that runs the common runner; it reads and commits files itself, on storage that all
+executors share, under the same paths. In an exchange the parts of spill files (fixed-width rows, sorted, cut by a
+prefix of their key) are read file by file where Spark pleases, and shuffled block by block to the partition of the task
+that merges them: the partition is the plan's, never that of an engine's hash, and shared storage is read once a file,
+not once a file and partition.
+
+Answers come back through an accumulator as tasks end, so that progress is seen; an answer may come twice. Spark tries a
+lost task again; a task's own error is an answer, which ends the run at once.
+"""
+
+import os
+import pickle
+import queue
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.errors import EngineLostError
+from gristmill.pipeline.engines.choose import Choice
+from gristmill.pipeline.engines.protocol import EngineEvent, Notify
+from gristmill.pipeline.engines.spark.session import (
+    MAX_FAILURES,
+    Context,
+    first_line,
+    master_of,
+    start_context,
+    stop_context,
+)
+from gristmill.pipeline.engines.spark.worker import (
+    Answer,
+    Answers,
+    Job,
+    Part,
+    read_pieces,
+    run_tasks,
+    run_with_pieces,
+)
+from gristmill.pipeline.task import Resources, Task
+
+LOG = "spark.log"
+_RESUME = "run the same command to resume; what is committed stays"
+
+Numbered = list[tuple[int, Task]]
+
+
+def spark_engine(choice: Choice, out: Path) -> "SparkEngine":
+    """The engine of a run into `out`; Spark starts with the first task that is not found done."""
+    return SparkEngine(out, master_of(choice.master, choice.workers), dict(choice.profile.spark))
+
+
+class SparkEngine:
+    """See the module."""
+
+    name = "spark"
+
+    def __init__(self, out: Path, master: str, settings: dict[str, Any]) -> None:
+        self._root = out
+        self._master = master
+        self._settings = settings
+        self._context: Context = None
+        self.session_s = 0.0
+
+    def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
+        """See Engine.map. Large tasks start first."""
+        left: Numbered = []
+        yield from self._found(tasks, left, notify)
+        for resources, some in _by_resources(left).items():
+            blobs = [pickle.dumps(one) for one in some]
+            yield from self._run(some, notify, lambda job, r=resources, b=blobs: self._tasks(job, b, r))
+
+    def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
+        """See Engine.exchange."""
+        left: Numbered = []
+        yield from self._found(tasks, left, notify)
+        if left:
+            yield from self._run(left, notify, lambda job: self._shuffled(job, left))
+
+    def _found(self, tasks: Sequence[Task], left: Numbered, notify: Notify) -> Iterator[tuple[int, Receipt]]:
+        """What is committed; the rest, largest first, is put into `left`."""
+        store = ObjectStore(self._root)
+        for index, task in enumerate(tasks):
+            found = store.find(task.key)
+            if found is None:
+                left.append((index, task))
+            else:
+                notify(EngineEvent("reuse", task.label))
+                yield index, found
+        left.sort(key=lambda one: -one[1].bytes)
+
+    def _tasks(self, job: Job, blobs: list[bytes], resources: Resources) -> None:
+        slices = _slices(self._started(), len(blobs), resources)
+        rdd = _sized(self._started().parallelize(blobs, slices), self._master, resources)
+        rdd.foreachPartition(partial(run_tasks, job))
+
+    def _shuffled(self, job: Job, left: Numbered) -> None:
+        own = [(number, pickle.dumps(one)) for number, one in enumerate(left)]
+        files = [(None, pickle.dumps(listed)) for listed in _parts_by_file(left).items()]
+        listed = self._started().parallelize([*own, *files], max(1, len(files)))
+        pieces = listed.mapPartitions(read_pieces).partitionBy(len(left), int)
+        _sized(pieces, self._master, left[0][1].resources).foreachPartition(partial(run_with_pieces, job))
+
+    def _run(self, left: Numbered, notify: Notify, action: Any) -> Iterator[tuple[int, Receipt]]:
+        """Run a job and yield receipts as its answers come."""
+        from pyspark import InheritableThread
+
+        context = self._started()
+        answers: queue.SimpleQueue[Answer | BaseException | None] = queue.SimpleQueue()
+        job = Job(str(self._root), self._max_failures(), context.accumulator([], Answers(answers.put)))
+
+        def act() -> None:
+            try:
+                action(job)
+                answers.put(None)
+            except BaseException as error:
+                answers.put(error)
+
+        thread = InheritableThread(target=act, daemon=True)
+        thread.start()
+        try:
+            yield from self._answers(dict(left), answers, notify)
+        finally:
+            if thread.is_alive():
+                context.cancelAllJobs()
+            thread.join(timeout=30)
+
+    def _answers(
+        self, waiting: dict[int, Task], answers: "queue.SimpleQueue[Any]", notify: Notify
+    ) -> Iterator[tuple[int, Receipt]]:
+        while (answer := answers.get()) is not None:
+            if isinstance(answer, BaseException):
+                raise self._lost(answer, waiting, notify)
+            index, what, value, attempt = answer
+            task = waiting.pop(index, None)
+            if task is None:
+                continue
+            if attempt:
+                notify(EngineEvent("retry", task.label, {"how": f"attempt {attempt + 1}"}))
+            if what == "failed":
+                raise value
+            notify(EngineEvent("commit", task.label, value.volatile))
+            yield index, value
+        if waiting:
+            raise EngineLostError("Spark ended without an answer", next(iter(waiting.values())).label, None, _RESUME)
+
+    def _lost(self, error: BaseException, waiting: dict[int, Task], notify: Notify) -> BaseException:
+        if not isinstance(error, Exception):
+            return error
+        label, how = (next(iter(waiting.values())).label if waiting else ""), first_line(error)
+        notify(EngineEvent("lost", label, {"how": how}))
+        return EngineLostError("a job of Spark failed", label, how, f"{_RESUME}; {self._root / LOG} tells more")
+
+    def _started(self) -> Context:
+        if self._context is None:
+            started_s = time.monotonic()
+            self._context = start_context(self._master, self._settings, self._root / LOG)
+            self.session_s = time.monotonic() - started_s
+        return self._context
+
+    def _max_failures(self) -> int:
+        return int(self._started().getConf().get("spark.task.maxFailures", str(MAX_FAILURES)))
+
+    def close(self) -> None:
+        """End the session; a task in its middle is killed, which loses nothing committed."""
+        if self._context is not None:
+            stop_context(self._context)
+            self._context = None
+
+
+def _by_resources(left: Numbered) -> dict[Resources, Numbered]:
+    groups: dict[Resources, Numbered] = {}
+    for one in left:
+        groups.setdefault(one[1].resources, []).append(one)
+    return groups
+
+
+def _slices(context: Context, tasks: int, resources: Resources) -> int:
+    """One Spark task each; a local master knows no processors of a task, so fewer run at once there."""
+    if context.master.startswith("local") and resources.cpus > 1:
+        return min(tasks, max(1, context.defaultParallelism // resources.cpus))
+    return tasks
+
+
+def _sized(rdd: Any, master: str, resources: Resources) -> Any:
+    """The RDD with what each of its tasks takes, where a cluster can be told."""
+    if master.startswith("local") or (resources.cpus == 1 and not resources.gpus):
+        return rdd
+    from pyspark.resource import ResourceProfileBuilder, TaskResourceRequests
+
+    asked = TaskResourceRequests().cpus(resources.cpus)
+    if resources.gpus:
+        asked = asked.resource("gpu", resources.gpus)
+    return rdd.withResources(ResourceProfileBuilder().require(asked).build)
+
+
+def _parts_by_file(left: Numbered) -> dict[str, list[Part]]:
+    """The parts of each spill file that the tasks read, by their place in it."""
+    files: dict[str, list[Part]] = {}
+    for number, (_, task) in enumerate(left):
+        for spill, (path, part, _) in enumerate(task.payload["spills"]):
+            start, stop = part[3:5]
+            if stop > start:
+                files.setdefault(os.fspath(path), []).append((number, spill, start, stop))
+    return {path: sorted(parts, key=lambda part: part[2]) for path, parts in files.items()}

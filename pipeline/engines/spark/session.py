@@ -1,0 +1,124 @@
+"""The Spark context of a run: settings, start and end, and what its failures are called.
+
+Settings of a profile (table `spark`) and of `spark-submit` go before ours. What the JVM prints goes to a log file: a
+terminal shows one line of ours instead. `local` masters listen on 127.0.0.1 alone.
+"""
+
+import os
+import re
+import socket
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.errors import EngineLostError, UsageError
+from gristmill.pipeline.engines.java import java_home
+
+MAX_FAILURES = 4
+"""Attempts at a task (`spark.task.maxFailures`, Spark's own default; local masters make one only)."""
+_CONNECT_S = 5.0
+_LOOPBACK = "127.0.0.1"
+_MASTER = re.compile(r"local(\[(\*|\d+)(, *\d+)?\])?|spark://[^/\s]+:\d+(,[^/\s]+:\d+)*|k8s://\S+|yarn")
+_SPARK_MASTER = "spark://"
+
+Context = Any
+"""A pyspark.SparkContext."""
+
+
+def master_of(master: str | None, workers: int) -> str:
+    """The master to ask for: `local` ones try a task again, as clusters do. Raises UsageError on what is none."""
+    asked = master or f"local[{max(1, workers)}]"
+    if _MASTER.fullmatch(asked) is None:
+        remedy = "give local[N], spark://HOST:PORT, yarn or k8s://URL"
+        raise UsageError("no Spark master", "--master", asked, remedy)
+    found = re.fullmatch(r"local(?:\[([^,\]]+)\])?", asked)
+    return f"local[{found.group(1) or 1},{MAX_FAILURES}]" if found else asked
+
+
+def refuse_unreachable(master: str) -> None:
+    """Raise EngineLostError where no host of a `spark://` master answers; Spark itself tries for a minute."""
+    if not master.startswith(_SPARK_MASTER):
+        return
+    reasons: list[str] = []
+    for address in master.removeprefix(_SPARK_MASTER).split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+            return
+        except (OSError, OverflowError) as error:
+            reasons.append(f"{address}: {getattr(error, 'strerror', None) or error}")
+    raise EngineLostError("the Spark master cannot be reached", "--master", "; ".join(reasons), "start it, then resume")
+
+
+def start_context(master: str, settings: Mapping[str, str | int | bool], log: Path) -> Context:
+    """A running context. Raises UsageError without a Java, EngineLostError where Spark does not start."""
+    refuse_unreachable(master)
+    os.environ["JAVA_HOME"] = java_home()
+    # Unset, workers run whatever `python3` is on their PATH, which lacks what this one has.
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        os.environ.setdefault(name, sys.executable)
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    conf = SparkConf().setMaster(master)
+    for name, value in _defaults(master).items():
+        conf.setIfMissing(name, value)
+    for name, value in settings.items():
+        conf.set(name, str(value).lower() if isinstance(value, bool) else str(value))
+    try:
+        with log.open("ab") as printed:
+            gateway = launch_gateway(conf, {"stdout": printed, "stderr": printed, "start_new_session": True})
+            return SparkContext(conf=conf, gateway=gateway)
+    except Exception as error:
+        raise EngineLostError(
+            "Spark did not start", master, first_line(error), f"look into {log}, then run the same command"
+        ) from error
+
+
+def _defaults(master: str) -> dict[str, str]:
+    settings = {
+        "spark.app.name": "gristmill",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "WARN",
+        "spark.task.maxFailures": str(MAX_FAILURES),
+        "spark.python.daemon.module": "gristmill.pipeline.engines.spark.daemon",
+        "spark.python.worker.reuse": "true",
+        "spark.python.worker.faulthandler.enabled": "true",
+        "spark.driver.maxResultSize": "4g",
+    }
+    if master.startswith("local"):
+        settings |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+        settings["spark.local.dir"] = tempfile.gettempdir()
+    kernels = os.environ.get("NUMBA_CACHE_DIR")
+    return settings | ({"spark.executorEnv.NUMBA_CACHE_DIR": kernels} if kernels else {})
+
+
+def stop_context(context: Context) -> None:
+    """End it, its executors and its JVM, whatever state they are in."""
+    gateway = context._gateway
+    with suppress(Exception):
+        context.stop()
+    with suppress(Exception):
+        gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with suppress(Exception):
+            process.stdin.close()
+            process.wait(timeout=10)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    type(context)._gateway = None
+    type(context)._jvm = None
+
+
+def first_line(error: BaseException) -> str:
+    """What a failure says, without the stack of the JVM."""
+    java = getattr(error, "java_exception", None)
+    text = str(java.getMessage()) if java is not None else str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,182 @@
+"""What runs on an executor: one task, and the moving of the parts of spill files to the task that reads them.
+
+Everything that is sent to an executor is a function of this module by name, and plain data: an executor needs this
+package (installed, or shipped by `gristmill submit`), and the paths of tasks.
+
+An answer is `(index, what, value, attempt)`: of task `index`, `done` with its receipt, or `failed` with the error to be
+raised. What another attempt may mend (a full disk, no memory) is raised here until the last one, so that Spark tries
+again, elsewhere where it can.
+"""
+
+import os
+import pickle
+import shutil
+import tempfile
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.errors import EngineLostError, GristmillError, VerifyError
+from gristmill.pipeline.engines.local import TaskError
+from gristmill.pipeline.spill import head_of
+from gristmill.pipeline.task import Task, run_task
+
+BLOCK_BYTES = 1 << 18
+"""Of what is moved at once. The writer of a shuffle holds up to a thousand of them before it looks at its memory."""
+
+Answer = tuple[int, str, Any, int]
+Part = tuple[int, int, int, int]
+"""`(task, spill, start, stop)`: bytes of a file that are spill number `spill` of task number `task`."""
+Piece = tuple[int, tuple[int, int, bytes]]
+"""`(task, (spill, at, bytes))`; the task itself, pickled with its index, is that of `spill` -1."""
+
+TASK = -1
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every task of a job shares: the output, attempts at a task, and where answers go."""
+
+    root: str
+    max_failures: int
+    answers: Any
+
+
+class Answers:
+    """The parameter of an accumulator whose values are lists of answers: what arrives at the driver goes to `sink`."""
+
+    def __init__(self, sink: Any = None) -> None:
+        self._sink = sink
+
+    def __reduce__(self) -> tuple[type["Answers"], tuple[()]]:
+        """On an executor there is no sink."""
+        return Answers, ()
+
+    def zero(self, _: list[Answer]) -> list[Answer]:
+        """No answer."""
+        return []
+
+    def addInPlace(self, one: list[Answer], other: list[Answer]) -> list[Answer]:
+        """Both; on the driver nothing is kept."""
+        if self._sink is None:
+            return one + other
+        for answer in other:
+            self._sink(answer)
+        return one
+
+
+def run_tasks(job: Job, blobs: Iterable[bytes]) -> None:
+    """Run pickled `(index, task)`, one after the other."""
+    for blob in blobs:
+        index, task = pickle.loads(blob)
+        job.answers.add([_answer(job, index, task)])
+
+
+def _answer(job: Job, index: int, task: Task) -> Answer:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    attempt = context.attemptNumber() if context else 0
+    try:
+        found: Receipt = run_task(ObjectStore(Path(job.root)), task)
+        return index, "done", found, attempt
+    except GristmillError as error:
+        return index, "failed", error, attempt
+    except (OSError, MemoryError) as error:
+        if attempt + 1 < job.max_failures:
+            raise
+        if isinstance(error, OSError):
+            return index, "failed", error, attempt
+        remedy = "give executors more memory, or fewer cores each, and run the same command to resume"
+        return index, "failed", EngineLostError("an executor ran out of memory", task.label, remedy=remedy), attempt
+    except Exception as error:
+        told = TaskError(f"{type(error).__name__}: {error}", where=task.label)
+        told.add_note(f"on the executor:\n{traceback.format_exc()}")
+        return index, "failed", told, attempt
+
+
+def read_pieces(listed: Iterable[tuple[Any, bytes]]) -> Iterator[Piece]:
+    """The pieces of `(None, (path, parts) pickled)`; and `(task, (index, task) pickled)` as the piece that it is."""
+    for number, blob in listed:
+        if number is not None:
+            yield number, (TASK, 0, blob)
+            continue
+        path, parts = pickle.loads(blob)
+        head = head_of(Path(path))
+        with open(path, "rb") as file:
+            for task, spill, start, stop in parts:
+                if start:
+                    yield task, (spill, 0, head)
+                file.seek(start)
+                at, left = (len(head) if start else 0), stop - start
+                while left:
+                    block = file.read(min(left, BLOCK_BYTES))
+                    if not block:
+                        break  # a file cut short: the digest of the part tells
+                    yield task, (spill, at, block)
+                    at, left = at + len(block), left - len(block)
+
+
+def run_with_pieces(job: Job, pieces: Iterable[Piece]) -> None:
+    """Run the task of a partition on the spill files that its pieces make, which lie in a folder of this attempt."""
+    folder = Path(tempfile.mkdtemp(prefix="gristmill-exchange-"))
+    try:
+        found = _lay_out(folder, pieces)
+        if found is not None:
+            index, task = found
+            answer = _answer(job, index, _brought(task, folder))
+            job.answers.add([_named(answer, task, folder)])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _named(answer: Answer, task: Task, folder: Path) -> Answer:
+    """Damage is told by the file that was read, not by its copy."""
+    index, what, error, attempt = answer
+    path = Path(getattr(error, "where", ""))
+    if not isinstance(error, VerifyError) or path.parent != folder:
+        return answer
+    own = Path(task.payload["spills"][int(path.stem)][0])
+    told = VerifyError(error.what, str(own), error.value, error.remedy.replace(str(folder), str(own.parent)))
+    return index, what, told, attempt
+
+
+def _lay_out(folder: Path, pieces: Iterable[Piece]) -> tuple[int, Task] | None:
+    found: tuple[int, Task] | None = None
+    for _, (spill, at, data) in pieces:
+        if spill == TASK:
+            found = pickle.loads(data)
+            continue
+        handle = os.open(_file(folder, spill), os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            _write(handle, data, at)
+        finally:
+            os.close(handle)
+    return found
+
+
+def _write(handle: int, data: bytes, at: int) -> None:
+    left = memoryview(data)
+    while left:
+        written = os.pwrite(handle, left, at)
+        left, at = left[written:], at + written
+
+
+def _file(folder: Path, spill: int) -> Path:
+    return folder / f"{spill}.arrow"
+
+
+def _brought(task: Task, folder: Path) -> Task:
+    """The task with the paths of the parts that were brought; empty ones are left out."""
+    spills: list[Any] = []
+    for number, (_, part, base) in enumerate(task.payload["spills"]):
+        *counts, start, stop, digest = part
+        if start == stop:
+            continue
+        path = _file(folder, number)
+        first = path.stat().st_size - (stop - start) if start else 0
+        spills.append([str(path), [*counts, first, first + stop - start, digest], base])
+    return replace(task, payload={**task.payload, "spills": spills})
