@@ -29,6 +29,7 @@ from gristmill.pipeline.suggest import did_you_mean
 
 COMMANDS: Mapping[str, str] = {
     "run": "make the datasets of a recipe",
+    "submit": "submit a recipe to a Spark cluster",
     "plan": "show steps and inputs of a recipe, and what a run would reuse",
     "ls": "list the datasets of a run with the books of each step",
     "show": "show records of a dataset",

@@ -3,13 +3,16 @@
 import argparse
 import errno
 import os
+import shlex
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.errors import EXIT_DONE, AlarmError, UsageError
+from gristmill.manifests.errors import EXIT_DONE, AlarmError, EngineLostError, GristmillError, UsageError
 
 QUARANTINED_FRAC_SHOWN = 0.2
 
@@ -109,6 +112,7 @@ def run(args: argparse.Namespace) -> int:
     from gristmill.pipeline.alarms import told_of
     from gristmill.pipeline.cli.output import say
     from gristmill.pipeline.engines.choose import choice_of, engine_for
+    from gristmill.pipeline.engines.shipped import shipped_files
     from gristmill.pipeline.profile import load_profile
     from gristmill.pipeline.progress import progress
     from gristmill.pipeline.recipe import load_recipe
@@ -127,10 +131,15 @@ def run(args: argparse.Namespace) -> int:
     out = output_folder(args.out)
     use_scratch(profile.scratch)
     options = RunOptions(args.sample, args.measures == "all", selection)
-    engine = engine_for(choice, out)
+    steps = (step for spec in recipe.datasets for step in loaded.steps(spec))
+    engine = engine_for(choice, out, shipped_files(recipe.base_dir, steps))
     try:
         with progress(out, args.quiet) as notify:
             manifests = Run(loaded, out, engine, options, notify).execute()
+    except EngineLostError:
+        for line in _left_of(out):
+            say(line)
+        raise
     except AlarmError as stop:
         for line in told_of(stop)[1:]:
             say(f"alarm: {line}")
@@ -139,6 +148,19 @@ def run(args: argparse.Namespace) -> int:
         engine.close()
     _report(args, manifests, time.monotonic() - started_s)
     return EXIT_DONE
+
+
+def _left_of(out: Path) -> Iterator[str]:
+    """What a run that lost its engine leaves, and how it goes on."""
+    from gristmill.manifests.commit import OBJECTS, RECEIPT
+    from gristmill.manifests.manifest import published
+
+    done = sum(1 for _ in (out / OBJECTS).glob(f"*/{RECEIPT}"))
+    made = ""
+    with suppress(GristmillError, OSError, ValueError):
+        made = ", ".join(name for name, _ in published(out))
+    yield f"committed: {done} tasks in {out}; datasets published: {made or 'none yet'}"
+    yield f"resume with: gristmill {shlex.join(sys.argv[1:])}"
 
 
 def _report(args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]], seconds: float) -> None:

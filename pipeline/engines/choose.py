@@ -13,6 +13,7 @@ from typing import get_args
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.engines.protocol import Engine
+from gristmill.pipeline.engines.shipped import Shipped
 from gristmill.pipeline.profile import Engine as EngineName
 from gristmill.pipeline.profile import Executor, Profile
 from gristmill.pipeline.suggest import did_you_mean
@@ -61,13 +62,14 @@ def workers_for(asked: int | None, of_profile: int | None) -> int:
     return count
 
 
-def engine_for(choice: Choice, out: Path) -> Engine:
-    """The engine. Raises UsageError where what it needs is not installed."""
+def engine_for(choice: Choice, out: Path, shipped: Shipped) -> Engine:
+    """The engine; `shipped` are files that its machines may not see. Raises UsageError where what it needs is not
+    installed."""
     if choice.engine == "spark":
         _require("spark")
         from gristmill.pipeline.engines.spark.engine import spark_engine
 
-        return spark_engine(choice, out)
+        return spark_engine(choice, out, shipped)
     if choice.engine != "local":
         _require(choice.engine)
         raise UsageError("no such engine in this version", "--engine", choice.engine, "use local")

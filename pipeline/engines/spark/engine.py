@@ -13,6 +13,7 @@ lost task again; a task's own error is an answer, which ends the run at once.
 import os
 import pickle
 import queue
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -23,11 +24,13 @@ from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.errors import EngineLostError
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
+from gristmill.pipeline.engines.shipped import Shipped
 from gristmill.pipeline.engines.spark.session import (
     MAX_FAILURES,
     Context,
     first_line,
     master_of,
+    ship,
     start_context,
     stop_context,
 )
@@ -48,9 +51,9 @@ _RESUME = "run the same command to resume; what is committed stays"
 Numbered = list[tuple[int, Task]]
 
 
-def spark_engine(choice: Choice, out: Path) -> "SparkEngine":
+def spark_engine(choice: Choice, out: Path, shipped: Shipped) -> "SparkEngine":
     """The engine of a run into `out`; Spark starts with the first task that is not found done."""
-    return SparkEngine(out, master_of(choice.master, choice.workers), dict(choice.profile.spark))
+    return SparkEngine(out, master_of(choice.master, choice.workers), dict(choice.profile.spark), shipped)
 
 
 class SparkEngine:
@@ -58,11 +61,13 @@ class SparkEngine:
 
     name = "spark"
 
-    def __init__(self, out: Path, master: str, settings: dict[str, Any]) -> None:
+    def __init__(self, out: Path, master: str, settings: dict[str, Any], shipped: Shipped) -> None:
         self._root = out
         self._master = master
         self._settings = settings
+        self._shipped = shipped
         self._context: Context = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.session_s = 0.0
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
@@ -110,7 +115,8 @@ class SparkEngine:
 
         context = self._started()
         answers: queue.SimpleQueue[Answer | BaseException | None] = queue.SimpleQueue()
-        job = Job(str(self._root), self._max_failures(), context.accumulator([], Answers(answers.put)))
+        accumulator = context.accumulator([], Answers(answers.put))
+        job = Job(str(self._root), self._max_failures(), accumulator, bool(self._shipped.files))
 
         def act() -> None:
             try:
@@ -158,6 +164,9 @@ class SparkEngine:
         if self._context is None:
             started_s = time.monotonic()
             self._context = start_context(self._master, self._settings, self._root / LOG)
+            if self._shipped.files:
+                self._folder = tempfile.TemporaryDirectory(prefix="gristmill-shipped-")
+                ship(self._context, self._shipped, Path(self._folder.name))
             self.session_s = time.monotonic() - started_s
         return self._context
 
@@ -169,6 +178,8 @@ class SparkEngine:
         if self._context is not None:
             stop_context(self._context)
             self._context = None
+        if self._folder is not None:
+            self._folder.cleanup()
 
 
 def _by_resources(left: Numbered) -> dict[Resources, Numbered]:

@@ -16,6 +16,8 @@ from typing import Any
 
 from gristmill.manifests.errors import EngineLostError, UsageError
 from gristmill.pipeline.engines.java import java_home
+from gristmill.pipeline.engines.shipped import Shipped, write_archive
+from gristmill.pipeline.engines.spark.worker import SHIPPED
 
 MAX_FAILURES = 4
 """Attempts at a task (`spark.task.maxFailures`, Spark's own default; local masters make one only)."""
@@ -95,6 +97,14 @@ def _defaults(master: str) -> dict[str, str]:
         settings["spark.local.dir"] = tempfile.gettempdir()
     kernels = os.environ.get("NUMBA_CACHE_DIR")
     return settings | ({"spark.executorEnv.NUMBA_CACHE_DIR": kernels} if kernels else {})
+
+
+def ship(context: Context, shipped: Shipped, folder: Path) -> None:
+    """Have files on every executor, as the folder SHIPPED of its own. Executors ask for them when they begin: what is
+    put into `folder` must stay as long as the context."""
+    archive = folder / f"{SHIPPED}.zip"
+    write_archive(shipped, archive)
+    context.addArchive(f"{archive}#{SHIPPED}")
 
 
 def stop_context(context: Context) -> None:

@@ -34,15 +34,18 @@ Piece = tuple[int, tuple[int, int, bytes]]
 """`(task, (spill, at, bytes))`; the task itself, pickled with its index, is that of `spill` -1."""
 
 TASK = -1
+SHIPPED = "gristmill-recipe"
 
 
 @dataclass(frozen=True)
 class Job:
-    """What every task of a job shares: the output, attempts at a task, and where answers go."""
+    """What every task of a job shares: the output, attempts at a task, where answers go, and whether the files beside
+    the recipe were shipped."""
 
     root: str
     max_failures: int
     answers: Any
+    shipped: bool = False
 
 
 class Answers:
@@ -72,7 +75,17 @@ def run_tasks(job: Job, blobs: Iterable[bytes]) -> None:
     """Run pickled `(index, task)`, one after the other."""
     for blob in blobs:
         index, task = pickle.loads(blob)
-        job.answers.add([_answer(job, index, task)])
+        job.answers.add([_answer(job, index, _at_home(job, task))])
+
+
+def _at_home(job: Job, task: Task) -> Task:
+    """The task with the shipped files in place of the recipe's folder, where that is not seen."""
+    base_dir = task.payload.get("base_dir")
+    if not job.shipped or base_dir is None or os.path.isdir(base_dir):
+        return task
+    from pyspark import SparkFiles
+
+    return replace(task, payload={**task.payload, "base_dir": SparkFiles.get(SHIPPED)})
 
 
 def _answer(job: Job, index: int, task: Task) -> Answer:
@@ -127,7 +140,7 @@ def run_with_pieces(job: Job, pieces: Iterable[Piece]) -> None:
         found = _lay_out(folder, pieces)
         if found is not None:
             index, task = found
-            answer = _answer(job, index, _brought(task, folder))
+            answer = _answer(job, index, _at_home(job, _brought(task, folder)))
             job.answers.add([_named(answer, task, folder)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)

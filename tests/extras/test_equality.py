@@ -1,0 +1,73 @@
+"""Law 2: every engine gives the same bytes, for each recipe of the laws.
+
+What is compared is every file that a manifest names (shards, ledgers, cuts, measures, samples), and the digests of the
+manifests, which leave out when and where the work was done.
+"""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.extras.spark_cluster import Cluster
+from tests.laws.corpora import RECIPES, write_corpus
+from tests.laws.running import call, fingerprint, run_inline, write_recipe
+from tests.laws.samples import SAMPLE_PARAMS
+from tests.laws.test_corpus_wide import CORPUS_WIDE, PARAMS, write_layout
+
+ENGINES = ["spark cluster", "spark local"]
+
+
+def corpus_wide_recipe() -> str:
+    """A dataset for each corpus-wide stage, over the same files."""
+    read = {"jsonl": "docs/*.jsonl", "key": "key"}
+    params = {name: dict(PARAMS.get(name, SAMPLE_PARAMS.get(name, {}))) for name in CORPUS_WIDE}
+    if "semantic_dedup" in params:
+        params["semantic_dedup"]["embeddings"] = "docs/embeddings.parquet"
+    datasets = {
+        f"of_{name}": {"read": read, "domain": "web", "steps": [{name: params[name]} if params[name] else name]}
+        for name in CORPUS_WIDE
+    }
+    return yaml.safe_dump({"name": "wide", "datasets": datasets})
+
+
+@pytest.fixture(scope="module")
+def recipes(module_folder: Path) -> dict[str, Path]:
+    """The recipes of the laws, with their inputs."""
+    write_corpus(module_folder)
+    write_layout(module_folder / "docs", 5, 2)
+    texts = {**RECIPES, "corpus_wide": corpus_wide_recipe()}
+    return {name: write_recipe(module_folder, text, f"{name}.yaml") for name, text in texts.items()}
+
+
+@pytest.fixture(scope="module")
+def expected(recipes: dict[str, Path], module_folder: Path) -> dict[str, dict[str, str]]:
+    """What each recipe gives in one process, without any engine's help."""
+    for name, recipe in recipes.items():
+        run_inline(recipe, module_folder / f"inline-{name}")
+    return {name: fingerprint(module_folder / f"inline-{name}") for name in recipes}
+
+
+@pytest.fixture
+def options(request: pytest.FixtureRequest, spark_cluster: Cluster) -> list[str]:
+    """The options of an engine."""
+    return {
+        "spark cluster": ["--engine", "spark", "--master", spark_cluster.url],
+        "spark local": ["--engine", "spark", "--workers", "2"],
+    }[request.param]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", [*RECIPES, "corpus_wide"])
+@pytest.mark.parametrize("options", ENGINES, indirect=True)
+def test_an_engine_gives_the_same_bytes(
+    recipe: str,
+    options: list[str],
+    recipes: dict[str, Path],
+    expected: dict[str, dict[str, str]],
+    tmp_path: Path,
+) -> None:
+    done = call("run", recipes[recipe], "--out", tmp_path, *options)
+    assert done.returncode == 0, done.stderr
+    assert fingerprint(tmp_path) == expected[recipe]
+    assert call("verify", tmp_path, "--deep").returncode == 0

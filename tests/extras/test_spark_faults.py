@@ -1,0 +1,233 @@
+"""Whatever dies under the engine spark, the run ends with the bytes of a calm one, or can be resumed to them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gristmill.manifests.errors import EXIT_BUG, EXIT_ENGINE, EXIT_INTERRUPTED
+from gristmill.pipeline.engines.spark.session import MAX_FAILURES
+from tests.extras.processes import matching, parent_of, wait_until
+from tests.extras.spark_cluster import HOSTS, Cluster, free_port
+from tests.laws.corpora import prose
+from tests.laws.running import call, command, fingerprint, run_inline, write_recipe
+from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, SLOW, project
+
+CALM = "HERE"
+EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+DIE_BEHIND_COMMIT = """flag = HERE / 'died'
+    if 'doc 3' in text and not flag.exists():
+        flag.touch()
+        import subprocess, sys
+        subprocess.Popen([sys.executable, str(HERE / 'behind.py'), str(os.getpid()), str(HERE / 'out')])"""
+BEHIND = """\
+import os, sys
+from pathlib import Path
+
+pid, objects = int(sys.argv[1]), Path(sys.argv[2]) / "objects"
+before = set(objects.glob("*/receipt.json"))
+while not set(objects.glob("*/receipt.json")) - before:
+    pass
+os.kill(pid, 9)
+"""
+NO_MEMORY_ONCE = """flag = HERE / 'died'
+    if 'doc 3' in text and not flag.exists():
+        flag.touch()
+        import resource
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, -1))
+        bytearray(1 << 40)"""
+STRAGGLE_ONCE = """if 'doc 3' in text:
+        try:
+            (HERE / 'straggler').touch(exist_ok=False)
+        except FileExistsError:
+            (HERE / 'copy').touch()
+        else:
+            time.sleep(200)"""
+
+
+@pytest.fixture
+def expected(tmp_path: Path) -> dict[str, str]:
+    """What a calm run gives: no body changes what the stage says."""
+    calm = tmp_path / "calm"
+    calm.mkdir()
+    run_inline(project(calm, CALM), calm / "out")
+    return fingerprint(calm / "out")
+
+
+def project_in(tmp_path: Path, body: str) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "behind.py").write_text(BEHIND)
+    return project(folder, body)
+
+
+def spark(cluster: Cluster) -> list[str]:
+    return ["--engine", "spark", "--master", cluster.url]
+
+
+def events(out: Path) -> list[str]:
+    """What happened, in order."""
+    return [json.loads(line)["what"] for line in (out / "events.jsonl").read_text().splitlines()]
+
+
+def whole(out: Path, expected: dict[str, str]) -> None:
+    """No shard is doubled, lost or partial."""
+    assert fingerprint(out) == expected
+    assert call("verify", out, "--deep").returncode == 0
+
+
+@pytest.mark.parametrize("body", [DIE_ONCE, DIE_BEHIND_COMMIT, NO_MEMORY_ONCE])
+def test_a_python_worker_that_dies_costs_a_retry(
+    body: str, tmp_path: Path, expected: dict[str, str], spark_cluster: Cluster
+) -> None:
+    recipe = project_in(tmp_path, body)
+    out = recipe.parent / "out"
+    done = call("run", recipe, "--out", out, *spark(spark_cluster))
+    assert done.returncode == 0, done.stderr
+    assert (recipe.parent / "died").exists()
+    assert "retry" in events(out)
+    whole(out, expected)
+
+
+def test_a_worker_that_always_dies_ends_the_run_and_it_resumes(
+    tmp_path: Path, expected: dict[str, str], spark_cluster: Cluster
+) -> None:
+    recipe = project_in(tmp_path, DIE_ALWAYS)
+    out = recipe.parent / "out"
+    done = call("run", recipe, "--out", out, *spark(spark_cluster))
+    assert done.returncode == EXIT_ENGINE
+    assert f"failed {MAX_FAILURES} times" in done.stderr
+    assert "run the same command to resume" in done.stderr
+    (recipe.parent / "mine.py").write_text((tmp_path / "calm" / "mine.py").read_text())
+    assert call("run", recipe, "--out", out, *spark(spark_cluster)).returncode == 0
+    whole(out, expected)
+
+
+def test_an_error_of_a_task_is_told_as_the_local_engine_tells_it(tmp_path: Path, spark_cluster: Cluster) -> None:
+    recipe = project_in(tmp_path, "raise RuntimeError('no luck')")
+    told = [
+        call("run", recipe, "--out", tmp_path / name, "--quiet", *options)
+        for name, options in (("a", ["--workers", "1"]), ("b", spark(spark_cluster)))
+    ]
+    assert [done.returncode for done in told] == [EXIT_BUG, EXIT_BUG]
+    assert told[0].stderr == told[1].stderr
+    assert "retry" not in events(tmp_path / "b")
+
+
+def test_a_worker_killed_with_its_executor(tmp_path: Path, expected: dict[str, str], spark_cluster: Cluster) -> None:
+    recipe = project_in(tmp_path, SLOW)
+    out = recipe.parent / "out"
+    with subprocess.Popen(command("run", recipe, "--out", out, *spark(spark_cluster)), stderr=subprocess.PIPE) as run:
+        wait_until(lambda: len(list((out / "objects").glob("*/receipt.json"))) >= 14, 120, "some tasks done")
+        worker = spark_cluster.workers[-1]
+        executors = [pid for pid in matching(EXECUTOR) if parent_of(pid) == worker.pid]
+        assert executors
+        os.killpg(worker.pid, signal.SIGKILL)
+        for pid in executors:
+            os.kill(pid, signal.SIGKILL)
+        _, told = run.communicate(timeout=200)
+    worker.wait()
+    spark_cluster.workers.remove(worker)
+    spark_cluster.start_worker(HOSTS[-1])
+    assert run.returncode == 0, told
+    whole(out, expected)
+
+
+def test_a_copy_of_a_straggler_wins(
+    tmp_path: Path, expected: dict[str, str], spark_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles = tmp_path / "profiles.toml"
+    settings = {
+        "speculation": True,
+        "speculation.quantile": "0.3",
+        "speculation.multiplier": "1.2",
+        "speculation.efficiency.enabled": False,
+    }
+    lines = [f'"spark.{name}" = {json.dumps(value)}' for name, value in settings.items()]
+    profiles.write_text("\n".join(["[default.spark]", *lines]))
+    monkeypatch.setenv("GRISTMILL_PROFILES", str(profiles))
+    recipe = project_in(tmp_path, STRAGGLE_ONCE)
+    out = recipe.parent / "out"
+    done = call("run", recipe, "--out", out, *spark(spark_cluster))  # a straggler alone takes longer than this may
+    assert done.returncode == 0, done.stderr
+    assert (recipe.parent / "copy").exists()
+    whole(out, expected)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, EXIT_INTERRUPTED)])
+def test_a_driver_that_ends_leaves_nothing_running_and_resumes(
+    number: signal.Signals, code: int, tmp_path: Path, expected: dict[str, str]
+) -> None:
+    recipe = project_in(tmp_path, SLOW)
+    out = recipe.parent / "out"
+    words = command("run", recipe, "--out", out, "--engine", "spark", "--workers", "2")
+    with subprocess.Popen(words, stderr=subprocess.PIPE) as run:
+        wait_until(lambda: len(list((out / "objects").glob("*/receipt.json"))) >= 14, 120, "some tasks done")
+        java = [pid for pid in matching("SparkSubmit") if parent_of(pid) == run.pid]
+        assert java
+        run.send_signal(number)
+        run.communicate(timeout=60)
+    assert run.returncode == code
+    daemons = set(matching("gristmill.pipeline.engines.spark.daemon"))
+    wait_until(lambda: not set(java) & set(matching("SparkSubmit")), 30, "the end of the JVM")
+    wait_until(lambda: not daemons & set(matching("engines.spark.daemon")), 30, "the end of Python workers")
+    assert call("run", recipe, "--out", out, "--engine", "spark", "--workers", "2").returncode == 0
+    whole(out, expected)
+
+
+def test_a_key_that_a_third_of_all_rows_have(tmp_path: Path, spark_cluster: Cluster) -> None:
+    common = prose(1, 120)
+    lines = [json.dumps({"text": f"{common} {n % 40}" if n % 10 < 3 else prose(n + 2, 60)}) for n in range(2000)]
+    for part in range(4):
+        (tmp_path / f"{part}.jsonl").write_text("\n".join(lines[part::4]))
+    steps = "[exact_dedup, {minhash_dedup: {max_bucket: 50}}]"
+    recipe = write_recipe(tmp_path, f'name: s\ndatasets:\n  d:\n    read: {{jsonl: "*.jsonl"}}\n    steps: {steps}\n')
+    run_inline(recipe, tmp_path / "calm")
+    assert call("run", recipe, "--out", tmp_path / "out", *spark(spark_cluster)).returncode == 0
+    whole(tmp_path / "out", fingerprint(tmp_path / "calm"))
+
+
+def test_a_second_run_starts_no_spark(tmp_path: Path) -> None:
+    recipe = project_in(tmp_path, CALM)
+    out = recipe.parent / "out"
+    run_inline(recipe, out)
+    done = call("run", recipe, "--out", out, "--engine", "spark", "--master", f"spark://127.0.0.1:{free_port()}")
+    assert done.returncode == 0, done.stderr
+    assert not (out / "spark.log").exists()
+
+
+def test_a_master_that_is_not_there(tmp_path: Path) -> None:
+    recipe = project_in(tmp_path, CALM)
+    master = f"spark://127.0.0.1:{free_port()}"
+    done = call("run", recipe, "--out", tmp_path / "out", "--engine", "spark", "--master", master)
+    assert done.returncode == EXIT_ENGINE
+    assert "the Spark master cannot be reached" in done.stderr
+    assert "Connection refused" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_secret_of_the_environment_is_written(
+    tmp_path: Path, spark_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = "planted-7c1f0a9e"
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", planted)
+    recipe = project_in(tmp_path, CALM)
+    assert call("run", recipe, "--out", tmp_path / "out", *spark(spark_cluster)).returncode == 0
+    written = [p for folder in (tmp_path / "out", spark_cluster.folder) for p in folder.rglob("*") if p.is_file()]
+    assert len(written) > 20
+    assert [path for path in written if planted.encode() in path.read_bytes()] == []
+
+
+def test_the_interpreter_of_workers_is_the_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another `python3` stands first on PATH, which lacks everything."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").write_text("#!/bin/sh\nexit 9\n")
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    recipe = project_in(tmp_path, CALM)
+    assert call("run", recipe, "--out", tmp_path / "out", "--engine", "spark").returncode == 0
+    assert sys.executable
