@@ -16,6 +16,9 @@ MEASURES (role `measures`): `id`, `source`, `step`, `measure`, `value`, `row` as
 `profile`: whose limits applied (a language, mostly), null for a stage without profiles.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import pyarrow as pa
 
 from gristmill.manifests.schema import ID_BYTES
@@ -82,3 +85,15 @@ def rows_to_batch(rows: list[dict[str, object]], schema: pa.Schema) -> pa.Record
     if unknown:
         raise KeyError(f"not columns of this schema: {sorted(unknown)}")
     return pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def columns_to_batch(columns: Mapping[str, Any], rows: int, schema: pa.Schema) -> pa.RecordBatch:
+    """A batch of `schema` from columns (arrays, or what makes one) of so many rows; a missing one is null."""
+    arrays = [_column(columns.get(field.name), rows, field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _column(values: Any, rows: int, wanted: pa.DataType) -> pa.Array:
+    if values is None:
+        return pa.nulls(rows, wanted)
+    return values.cast(wanted) if isinstance(values, pa.Array) else pa.array(values, wanted)

@@ -58,6 +58,16 @@ class Reservoir:
         heap = self._cells.get(cell)
         return heap is None or len(heap) < self._size or rank < -heap[0][0]
 
+    def candidates(self, cell: Cell, ranks: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """Which of these priorities may enter the cell, in order: all others would not, or would leave it again."""
+        heap = self._cells.get(cell, [])
+        able = np.ones(len(ranks), np.bool_)
+        if len(heap) >= self._size:
+            able = ranks < np.uint64(-heap[0][0])
+        if len(ranks) > self._size:
+            able &= ranks <= np.partition(ranks, self._size - 1)[self._size - 1]
+        return np.flatnonzero(able)
+
     def put(self, cell: Cell, rank: int, sample: Sample) -> None:
         """Enter a sample (plain data, without step, verdict, reason and priority)."""
         heap = self._cells.setdefault(cell, [])

@@ -11,6 +11,7 @@ fresh ids beyond its own: first the end-of-sequence id, then the padding id.
 
 import base64
 import binascii
+import functools
 import hashlib
 import importlib.util
 import json
@@ -139,6 +140,7 @@ def find_vocabulary(spec: str, base_dir: Path | None) -> tuple[str, Path | None]
     return path.name, path
 
 
+@functools.lru_cache(maxsize=16)
 def _packaged(name: str) -> Path:
     package, file = PACKAGED[name]
     spec = importlib.util.find_spec(package)

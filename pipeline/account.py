@@ -6,6 +6,7 @@ Everything is committed beside the split's shards: ledger and measures as Parque
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.commit import ObjectWriter
-from gristmill.manifests.ledger import CUT_CHARS, CUTS, LEDGER, MEASURES, rows_to_batch
+from gristmill.manifests.ledger import CUT_CHARS, CUTS, LEDGER, MEASURES, columns_to_batch, rows_to_batch
 from gristmill.manifests.samples import (
+    SAMPLES_A_CELL,
     TEXT_CHARS,
     Reservoir,
     priorities,
@@ -31,6 +33,8 @@ from gristmill.stages.chain import ChainResult, Fate, Ints, StepTrace, count_cha
 
 MEASURES_FRACTION = 0.01
 _LEDGER_ROWS_A_BATCH = 4096
+_OF_FATES = ("verdict", "reason", "measure", "value", "limit", "detail")
+_SAMPLED = ["id", "measure", "value", "limit", "source", "url", "chars", "row"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ class Account:
         self.spec = spec
         self.tallies: StepTallies = {step: {} for step in spec.steps}
         self._writer = writer
-        self._ledger: list[dict[str, object]] = []
+        self._ledger: list[pa.RecordBatch] = []
+        self._ledger_rows = 0
         self._ledger_shards = ParquetShards(writer, "ledger", LEDGER)
         self._measures_shards = ParquetShards(writer, "measures", MEASURES)
         self._cuts_shards = ParquetShards(writer, "cuts", CUTS)
@@ -76,6 +81,7 @@ class Account:
     def losses(self, step: str, file: str, losses: Sequence[Loss], first: int) -> None:
         """Records that never became rows; `first` is the number of losses of the split before these."""
         tally = self.tally(step, self.spec.dataset)
+        entered: list[dict[str, object]] = []
         for number, loss in enumerate(losses, start=first):
             tally.records_in += 1
             tally.gone(loss.verdict, loss.reason)
@@ -91,16 +97,23 @@ class Account:
             rank = int.from_bytes(loss.raw_hash[:8], "big")
             self._sample((step, loss.verdict, loss.reason), rank, {**entry, "chars": 0}, text)
             more = {"file": file, "offset": loss.offset, "detail": loss.detail, "content_hash": loss.raw_hash}
-            self._enter(step, loss.verdict, loss.reason, {**entry, **more, "measure": ""})
+            told = {"dataset": self.spec.dataset, "step": step, "verdict": loss.verdict, "reason": loss.reason}
+            entered.append({**told, **entry, **more, "measure": ""})
+        self._enter(rows_to_batch(entered, LEDGER))
 
-    def _enter(self, step: str, verdict: str, reason: str, entry: dict[str, object]) -> None:
-        self._ledger.append({"dataset": self.spec.dataset, "step": step, "verdict": verdict, "reason": reason, **entry})
-        if len(self._ledger) >= _LEDGER_ROWS_A_BATCH:
-            self._flush_ledger()
+    def _enter(self, entries: pa.RecordBatch) -> None:
+        self._ledger.append(entries)
+        self._ledger_rows += entries.num_rows
+        if self._ledger_rows >= _LEDGER_ROWS_A_BATCH:
+            self._flush_ledger(self._ledger_rows % _LEDGER_ROWS_A_BATCH)
 
-    def _flush_ledger(self) -> None:
-        self._ledger_shards.write(rows_to_batch(self._ledger, LEDGER))
-        self._ledger.clear()
+    def _flush_ledger(self, rest: int) -> None:
+        """Write all rows but the last `rest`. Where batches end decides where pages end: all have one length."""
+        held = pa.Table.from_batches(self._ledger, LEDGER).combine_chunks()
+        ready = held.num_rows - rest
+        for entries in held.slice(0, ready).to_batches(max_chunksize=_LEDGER_ROWS_A_BATCH):
+            self._ledger_shards.write(entries)
+        self._ledger, self._ledger_rows = held.slice(ready).to_batches(), rest
 
     def _sample(self, cell: tuple[str, str, str], rank: int, entry: dict[str, object], text: str) -> None:
         if self._reservoir.admits(cell, rank):
@@ -134,29 +147,49 @@ class Account:
         gone = np.array([fate.row for fate in fates], np.int64)
         places = np.searchsorted(trace.rows, gone)
         of_gone = batch.select(["source", "id", "url", "content_hash"]).take(pa.array(places))
-        sources, ids, urls, hashes = (column.to_pylist() for column in of_gone.columns)
-        ranks = priorities(of_gone.column("content_hash"), self.spec.seed, "samples").tolist()
-        chars, ordinals = trace.chars_in[places].tolist(), rows.ordinals[gone].tolist()
+        told: dict[str, Any] = {
+            "keeper": keepers or None,
+            "file": [rows.file(fate.row) for fate in fates],
+            "chars": trace.chars_in[places],
+            "row": rows.ordinals[gone],
+        }
+        entries = self._entries(step, of_gone, fates, told)
+        self._enter(entries)
+        self._count_fates(step, of_gone, fates)
+        self._sample_fates(step, batch, entries, (fates, places))
+
+    def _sample_fates(
+        self, step: str, batch: pa.RecordBatch, entries: pa.RecordBatch, gone: tuple[Sequence[Fate], Ints]
+    ) -> None:
+        fates, places = gone
+        ranks = priorities(entries.column("content_hash"), self.spec.seed, "samples")
+        by_cell: dict[tuple[str, str, str], list[int]] = {}
         for number, fate in enumerate(fates):
-            self.tally(step, sources[number] or "").gone(fate.verdict, fate.reason)
-            entry: dict[str, object] = {
-                "id": ids[number],
-                "measure": fate.measure,
-                "value": fate.value,
-                "limit": fate.limit,
-                "source": sources[number],
-                "url": urls[number],
-                "chars": chars[number],
-                "row": ordinals[number],
-            }
-            cell = (step, fate.verdict, fate.reason)
-            if self._reservoir.admits(cell, ranks[number]):
-                self._sample(cell, ranks[number], entry, text_head(batch, int(places[number])))
-            entry["keeper"] = keepers[number] if keepers else None
-            entry["file"] = rows.file(fate.row)
-            entry["detail"] = fate.detail
-            entry["content_hash"] = hashes[number]
-            self._enter(step, fate.verdict, fate.reason, entry)
+            by_cell.setdefault((step, fate.verdict, fate.reason), []).append(number)
+        for cell, numbers in by_cell.items():
+            able = self._reservoir.candidates(cell, ranks[numbers])
+            chosen = np.array(numbers, np.int64)[able]
+            rows = entries.select(_SAMPLED).take(pa.array(chosen)).to_pylist()
+            for number, row in zip(chosen.tolist(), rows, strict=True):
+                self._sample(cell, int(ranks[number]), row, text_head(batch, int(places[number])))
+
+    def _entries(
+        self, step: str, of_gone: pa.RecordBatch, fates: Sequence[Fate], told: dict[str, Any]
+    ) -> pa.RecordBatch:
+        columns = {
+            **{name: of_gone.column(name) for name in of_gone.schema.names},
+            **{name: [getattr(fate, name) for fate in fates] for name in _OF_FATES},
+            "dataset": [self.spec.dataset] * len(fates),
+            "step": [step] * len(fates),
+            **told,
+        }
+        return columns_to_batch(columns, len(fates), LEDGER)
+
+    def _count_fates(self, step: str, of_gone: pa.RecordBatch, fates: Sequence[Fate]) -> None:
+        sources = of_gone.column("source").to_pylist()
+        why = Counter((s or "", f.verdict, f.reason) for s, f in zip(sources, fates, strict=True))
+        for (source, verdict, reason), count in why.items():
+            self.tally(step, source).gone(verdict, reason, count)
 
     @staticmethod
     def _add_counts(tally: Tally, trace: StepTrace, at: Ints) -> None:
@@ -221,28 +254,24 @@ class Account:
             "row": rows.ordinals[columns["row"]],
             **{name: columns[name] for name in ("start", "stop", "reason", "keeper", "value")},
         }
-        arrays = [
-            given[f.name] if isinstance(given[f.name], pa.Array) else pa.array(given[f.name], f.type) for f in CUTS
-        ]
-        cast = [a.cast(f.type) for a, f in zip(arrays, CUTS, strict=True)]
-        self._cuts_shards.write(pa.RecordBatch.from_arrays(cast, schema=CUTS))
+        self._cuts_shards.write(columns_to_batch(given, len(at), CUTS))
 
-    def kept(self, batch: pa.RecordBatch, ordinals: Ints) -> None:
-        """Rows that stayed to the end: candidates for the samples of what is kept."""
+    def kept(self, batch: pa.RecordBatch, ordinals: Ints, chars: Ints) -> None:
+        """Rows that stayed to the end, and the characters of their texts: candidates for its samples."""
         if not batch.num_rows:
             return
         cell = (self.spec.steps[-1], "keep", "")
         ranks = priorities(batch.column("content_hash"), self.spec.seed, "samples")
-        for at in np.argsort(ranks, kind="stable")[:20].tolist():
-            if self._reservoir.admits(cell, int(ranks[at])):
-                row = batch.slice(at, 1).select(["id", "url", "source"]).to_pylist()[0]
-                chars = int(count_chars(batch.slice(at, 1))[0])
-                more = {"chars": chars, "row": int(ordinals[at]), "value": None, "limit": None}
-                self._sample(cell, int(ranks[at]), {**row, **more}, text_head(batch, at))
+        first = np.argsort(ranks, kind="stable")[:SAMPLES_A_CELL]
+        chosen = first[self._reservoir.candidates(cell, ranks[first])]
+        rows = batch.select(["id", "url", "source"]).take(pa.array(chosen)).to_pylist()
+        for at, row in zip(chosen.tolist(), rows, strict=True):
+            more = {"chars": int(chars[at]), "row": int(ordinals[at]), "value": None, "limit": None}
+            self._sample(cell, int(ranks[at]), {**row, **more}, text_head(batch, at))
 
     def close(self, where: str) -> StepTallies:
         """Write ledger, measures and samples; balance the books (VerifyError when they do not)."""
-        self._flush_ledger()
+        self._flush_ledger(0)
         self._ledger_shards.close()
         self._measures_shards.close()
         self._cuts_shards.close()

@@ -101,7 +101,7 @@ class RowPass:
         """Run the chain over rows that the origin kept; `result.kept_rows` index into `batch`; `chars` as there."""
         result = run_chain(self._stages, batch, chars)
         self.account.chain(result, self._chain_steps, rows)
-        self.account.kept(result.kept, rows.ordinals[result.kept_rows])
+        self.account.kept(result.kept, rows.ordinals[result.kept_rows], result.kept_chars)
         if result.kept.num_rows:
             self._stats.add(result.kept, result.kept_chars)
             self._shards.write(result.kept.select(DOCUMENT.names))

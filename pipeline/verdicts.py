@@ -145,25 +145,25 @@ class Verdicts:
         return (after if len(stay) == batch.num_rows else after.take(pa.array(stay))), stay, after_chars[stay]
 
     def _dropped(self, first: int, rows: int) -> tuple[list[Fate], list[str | None]]:
-        drops, fates, keepers = self._drops, list[Fate](), list[str | None]()
+        drops = self._drops
         chosen = drops.within(first, rows)
-        for at in range(chosen.start, chosen.stop):
-            reason = self._reasons[int(drops.reason[at])]
-            detail = self._explain(int(drops.note[at])) if self._explain else ""
-            value, limit = float(drops.value[at]), float(drops.limit[at])
-            fates.append(Fate(int(drops.row[at]) - first, 0, "drop", reason, self._measure, value, limit, detail))
-            keepers.append(_id_of(drops.keeper[at]))
-        return fates, keepers
+        columns = (drops.row, drops.reason, drops.note, drops.value, drops.limit)
+        fates = [
+            Fate(row - first, 0, "drop", self._reasons[reason], self._measure, value, limit, self._detail(note))
+            for row, reason, note, value, limit in zip(*(c[chosen].tolist() for c in columns), strict=True)
+        ]
+        return fates, _ids_of(drops.keeper[chosen])
+
+    def _detail(self, note: int) -> str:
+        return self._explain(note) if self._explain else ""
 
     def _keepers_of(self, rows: list[int], cuts: Cuts, verdicts: slice) -> list[str | None]:
         """Of each row the record that keeps the longest passage that was cut from it."""
         keeper = self._cuts.keeper[verdicts][cuts.which]
         known = np.where(keeper.any(axis=1), cuts.stop - cuts.start, 0)
-        found: list[str | None] = []
-        for row in rows:
-            mine = np.flatnonzero(cuts.row == row)
-            found.append(_id_of(keeper[mine[np.argmax(known[mine])]]))
-        return found
+        of_row = (np.flatnonzero(cuts.row == row) for row in rows)
+        longest = [int(mine[np.argmax(known[mine])]) for mine in of_row]
+        return _ids_of(keeper[longest])
 
     def _cut(self, batch: pa.RecordBatch, first: int, verdicts: slice, kept: Bools) -> tuple[pa.RecordBatch, Cuts]:
         text = batch.column("text")
@@ -207,7 +207,7 @@ class Verdicts:
             "start": cuts.start,
             "stop": cuts.stop,
             "reason": [self._reasons[r] for r in self._cuts.reason[verdicts][cuts.which].tolist()],
-            "keeper": [_id_of(k) for k in self._cuts.keeper[verdicts][cuts.which]],
+            "keeper": _ids_of(self._cuts.keeper[verdicts][cuts.which]),
             "value": self._cuts.value[verdicts][cuts.which],
             "text": cuts.text,
         }
@@ -229,9 +229,11 @@ class Verdicts:
         return batch
 
 
-def _id_of(keeper: npt.NDArray[np.uint8]) -> str | None:
-    """The id of 16 bytes; zeros are nobody's."""
-    return keeper.tobytes().hex() if keeper.any() else None
+def _ids_of(keepers: npt.NDArray[np.uint8]) -> list[str | None]:
+    """The ids of n times 16 bytes; zeros are nobody's."""
+    digits, width = keepers.tobytes().hex(), 2 * keepers.shape[1]
+    known: list[bool] = (keepers != 0).any(axis=1).tolist()
+    return [digits[width * i : width * (i + 1)] if some else None for i, some in enumerate(known)]
 
 
 _NO_VALUE = (float("nan"), float("nan"))

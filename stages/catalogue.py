@@ -209,7 +209,7 @@ def plugins() -> dict[str, EntryPoint]:
 
 
 def _checked(name: str, made: type, params: Mapping[str, object], base_dir: Path) -> dict[str, object]:
-    types = get_type_hints(made, vars(sys.modules[made.__module__]))
+    types = _types_of(made)
     known = {field.name: field for field in fields(made) if field.init}
     checked: dict[str, object] = {}
     for key, value in params.items():
@@ -223,6 +223,12 @@ def _checked(name: str, made: type, params: Mapping[str, object], base_dir: Path
         if key not in checked and _is_required(field):
             raise UsageError("missing parameter", f"stage {name}.{key}", remedy=_doc(field))
     return checked
+
+
+@functools.lru_cache(maxsize=64)
+def _types_of(made: type) -> dict[str, Any]:
+    """The types of a stage's parameters. Every task loads its stage, and they take a quarter of that."""
+    return get_type_hints(made, vars(sys.modules[made.__module__]))
 
 
 def _found(field: "Field[Any]", value: object, base_dir: Path, where: str) -> object:
@@ -319,7 +325,7 @@ def _tuples(value: object) -> object:
 
 
 def _param_docs(made: type) -> list[dict[str, Any]]:
-    types = get_type_hints(made, vars(sys.modules[made.__module__]))
+    types = _types_of(made)
     return [
         {
             "name": field.name,

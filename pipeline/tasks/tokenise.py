@@ -70,7 +70,7 @@ class _Tokenise:
         self._trace(batch, rows, fates, (chars, cut))
         placed = seen if len(done.kept) == seen.num_rows else seen.take(pa.array(done.kept))
         self._count(done.batch, placed, chars[stay[done.kept]])
-        self.account.kept(placed, rows.ordinals[stay[done.kept]])
+        self.account.kept(placed, rows.ordinals[stay[done.kept]], chars[stay[done.kept]])
         return done.batch
 
     def _hold_out(self, batch: pa.RecordBatch, fates: dict[int, Fate], chars: Ints) -> npt.NDArray[np.bool_]:

@@ -15,13 +15,13 @@ _intrinsic: Any = intrinsic  # a caller gives one argument less than the functio
 LANES = 64
 _BYTE = ir.IntType(8)
 _VECTOR = ir.VectorType(_BYTE, LANES)
-_JOINERS = b".,'"
+_MASKS = 8
 
 
 @_intrinsic
 def _masks(_typing: Any, data: Any, at: Any) -> Any:
-    """Of the LANES bytes from `at` on: letters, digits and underscores of ASCII; underscores; `.,'`; what is beyond
-    ASCII."""
+    """Of the LANES bytes from `at` on: letters, digits and underscores of ASCII; letters; capitals; underscores; full
+    stops; commas; apostrophes; what is beyond ASCII."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         first = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -32,23 +32,18 @@ def _masks(_typing: Any, data: Any, at: Any) -> Any:
         def splat(number: int) -> Any:
             return ir.Constant(_VECTOR, [number] * LANES)
 
-        def within(vector: Any, start: int, count: int) -> Any:
-            return builder.icmp_unsigned("<", builder.sub(vector, splat(start)), splat(count))
+        def within(vector: Any, start: str, count: int) -> Any:
+            return builder.icmp_unsigned("<", builder.sub(vector, splat(ord(start))), splat(count))
 
-        def equal(number: int) -> Any:
-            return builder.icmp_unsigned("==", value, splat(number))
-
-        underscore = equal(ord("_"))
-        letter = within(builder.or_(value, splat(0x20)), ord("a"), 26)
-        word = builder.or_(builder.or_(letter, within(value, ord("0"), 10)), underscore)
-        joiner = equal(_JOINERS[0])
-        for other in _JOINERS[1:]:
-            joiner = builder.or_(joiner, equal(other))
+        underscore, stop, comma, apostrophe = (builder.icmp_unsigned("==", value, splat(byte)) for byte in b"_.,'")
+        letter = within(builder.or_(value, splat(0x20)), "a", 26)
+        word = builder.or_(builder.or_(letter, within(value, "0", 10)), underscore)
         wide = builder.icmp_signed("<", value, splat(0))
-        bits = [builder.bitcast(mask, ir.IntType(LANES)) for mask in (word, underscore, joiner, wide)]
+        found = (word, letter, within(value, "A", 26), underscore, stop, comma, apostrophe, wide)
+        bits = [builder.bitcast(mask, ir.IntType(LANES)) for mask in found]
         return context.make_tuple(builder, signature.return_type, bits)
 
-    return types.UniTuple(types.uint64, 4)(data, types.int64), generate
+    return types.UniTuple(types.uint64, _MASKS)(data, types.int64), generate
 
 
 @helper
@@ -60,17 +55,27 @@ def _masks_of_rest(data: Bytes, at: int) -> Any:
 
 @helper
 def plain_words(data: Bytes, at: int, end: int) -> Any:
-    """The words of ASCII in the LANES bytes from `at` on, at which none is open: bits where they start, bits behind
-    their ends, and the first place that only `words.next_token` can judge (LANES without one).
+    """The runs of `words` in the LANES bytes from `at` on, at which none is open, as far as they are ASCII: bits where
+    they start, bits behind their ends, the ends of those that are underscores alone (and no words), the starts at an
+    apostrophe, and the first places that only `words.next_token` can judge.
 
-    Words that end before that place are words; the last one may have no end here. Nothing at `end` or behind it counts.
+    Runs that end before the first of these places are as they are there; the last one may have no end here.
     """
-    word, underscore, joiner, wide = _masks(data, at) if at + LANES <= len(data) else _masks_of_rest(data, at)
     one = np.uint64(1)
-    unknown = np.uint64(1) << np.uint64(LANES - 1)
+    word, letter, capital, underscore, stop, comma, apostrophe, wide = (
+        _masks(data, at) if at + LANES <= len(data) else _masks_of_rest(data, at)
+    )
+    unseen = one << np.uint64(LANES - 1)
     if end - at < LANES:
-        inside = (one << np.uint64(end - at)) - one
-        word, joiner, wide, unknown = word & inside, joiner & inside, wide & inside, np.uint64(0)
-    starts = word & ~(word << one)
-    goes_on = joiner & (word << one) & (((word | wide) >> one) | unknown)
-    return starts, ~word & (word << one), goes_on | wide | (starts & underscore)
+        inside, unseen = (one << np.uint64(end - at)) - one, np.uint64(0)
+        word, letter, underscore, wide = word & inside, letter & inside, underscore & inside, wide & inside
+    other, small = word & ~letter, letter & ~capital
+    begins = apostrophe & (letter << one) & (letter >> one)
+    over = stop & (word << one) & (word >> one) & ~((small << one) & (capital >> one))
+    over |= comma & (other << one) & (other >> one)
+    joiner = (stop | comma | apostrophe) & (word << one)
+    # What stands behind the last byte, and so whether that joins, is seen when its run is read from its start.
+    run = word | over | begins | (joiner & unseen)
+    starts, ends = (run & ~(run << one)) | begins, (~run & (run << one)) | begins
+    idle = (underscore + (starts & underscore)) & ~underscore & ends
+    return starts, ends, idle, begins, wide | (joiner & (wide >> one))

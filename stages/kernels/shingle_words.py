@@ -162,10 +162,14 @@ def _hash_word(data: Bytes, at: int, stop: int, fold: Any, cursor: Any, key: Any
 @inner
 def _hash_plain(data: Bytes, at: int, stop: int, key: Any) -> Any:
     """Hash of the word `data[at:stop]` of ASCII."""
-    value, factor = key, factor_of(key)
-    for i in range(at, stop, WORD_BYTES):
-        value = add_block(value, _lowered(word_at(data, i, stop - i)), factor)
-    return mix64(value ^ np.uint64(stop - at))
+    factor, size = factor_of(key), stop - at
+    value = add_block(key, _lowered(word_at(data, at, size)), factor)
+    # Most words have at most 16 bytes: a branch that is not foreseen takes longer than a block that is not wanted.
+    second = _lowered(word_at(data, at + WORD_BYTES, max(size - WORD_BYTES, 0)))
+    value = add_block(value, second, factor) if size > WORD_BYTES else value
+    for i in range(2 * WORD_BYTES, size, WORD_BYTES):
+        value = add_block(value, _lowered(word_at(data, at + i, size - i)), factor)
+    return mix64(value ^ np.uint64(size))
 
 
 @helper
@@ -193,14 +197,15 @@ def fill_words(data: Bytes, end: int, tables: Any, cursor: Any, out: Any, first:
         if joined:
             at, joined, count = _other_words(data, at, joined, end, tables, cursor, out, count)
             continue
-        starts, ends, unclear = plain_words(data, at, end)
+        starts, ends, idle, begins, unclear = plain_words(data, at, end)
         limit = low_zeros(unclear)
         while low_zeros(ends) < limit:
             out[count] = _hash_plain(data, at + low_zeros(starts), at + low_zeros(ends), key)
-            count += 1
+            count += _signed(ends & ~(ends - np.uint64(1)) & idle == np.uint64(0))
             starts, ends = starts & (starts - np.uint64(1)), ends & (ends - np.uint64(1))
         here = min(low_zeros(starts), limit)
         at += here
+        joined = low_zeros(starts) <= limit and starts & ~(starts - np.uint64(1)) & begins != np.uint64(0)
         if limit < LANES or here == 0:
             at, joined, count = _other_words(data, at, joined, end, tables, cursor, out, count)
     cursor[_AT], cursor[_JOINED] = min(at, end), joined

@@ -91,6 +91,14 @@ def test_rows_longer_than_a_block_equal_the_twin(kind: int) -> None:
     assert _listed([*texts], kind, 5) == [shingles(text, kind, 5, 1) for text in texts]
 
 
+@pytest.mark.parametrize(
+    "word", ["3.14", "e.g", "end.Next", "a._b", "__init__.x", "__", "_'a", "don't", "1,0", "a,b", "d'é"]
+)
+def test_what_joins_runs_does_so_wherever_64_bytes_end(word: str) -> None:
+    texts = [before + tail for n in range(130) for before in [" " * n + word] for tail in ("", " b", "é")]
+    assert _listed(list(texts), WORDS, 1) == [shingles(text, WORDS, 1, 1) for text in texts]
+
+
 @given(st.text(CHARACTERS, max_size=30))
 def test_folding_is_the_canonical_caseless_form_of_unicode(text: str) -> None:
     plain = "".join(c for c in text if unicodedata.category(c) != "Cf")
