@@ -21,8 +21,9 @@ Prints the spark-submit command that runs a recipe, with this package as an arch
 runs it. What stands behind -- goes to `gristmill run` as it is. Settings come from the table `spark` of the profile.
 
 Executors need Python 3.11 or later with this package's dependencies (not itself), under the path of this Python or
-the one that "spark.pyspark.python" of the profile names; and --out, the inputs and the recipe's folder under the same
-paths, on storage that all of them share. Files that steps name beside the recipe are shipped to executors that do not see it.
+the one that "spark.pyspark.python" of the profile names. The output, the inputs and the recipe's folder must lie under
+the same paths everywhere, on storage that all hosts share. Files that steps name beside the recipe are shipped to
+executors that do not see it.
 
 for instance:
   gristmill submit recipe.yaml --out /shared/out --master spark://host:7077
