@@ -10,6 +10,8 @@ import pytest
 
 REPO = Path(__file__).resolve().parent.parent
 MAX_QUICK_TEST_S = 20.0
+MAX_EXTRAS_TEST_S = 60.0
+"""Of a test of another engine, which starts a cluster's session for each run."""
 
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
@@ -25,14 +27,15 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fails a test that passed but ran over MAX_QUICK_TEST_S without the mark `slow`."""
+    """Fails a test that passed but ran for too long without the mark `slow`."""
     report = yield
-    too_long = call.when == "call" and call.duration > MAX_QUICK_TEST_S
+    most_s = MAX_EXTRAS_TEST_S if "tests/extras/" in item.nodeid else MAX_QUICK_TEST_S
+    too_long = call.when == "call" and call.duration > most_s
     if too_long and report.passed and item.get_closest_marker("slow") is None:
         report.outcome = "failed"
         report.longrepr = (
             f"{item.nodeid}: took {call.duration:.1f} s without the mark `slow`, which allows "
-            f"{MAX_QUICK_TEST_S:.0f} s; make it smaller, or mark it with @pytest.mark.slow"
+            f"{most_s:.0f} s; make it smaller, or mark it with @pytest.mark.slow"
         )
     return report
 

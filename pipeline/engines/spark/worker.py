@@ -137,16 +137,16 @@ def run_with_pieces(job: Job, pieces: Iterable[Piece]) -> None:
     """Run the task of a partition on the spill files that its pieces make, which lie in a folder of this attempt."""
     folder = Path(tempfile.mkdtemp(prefix="gristmill-exchange-"))
     try:
-        found = _lay_out(folder, pieces)
+        found = lay_out(folder, pieces)
         if found is not None:
             index, task = found
-            answer = _answer(job, index, _at_home(job, _brought(task, folder)))
-            job.answers.add([_named(answer, task, folder)])
+            answer = _answer(job, index, _at_home(job, brought(task, folder)))
+            job.answers.add([named(answer, task, folder)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _named(answer: Answer, task: Task, folder: Path) -> Answer:
+def named(answer: Answer, task: Task, folder: Path) -> Answer:
     """Damage is told by the file that was read, not by its copy."""
     index, what, error, attempt = answer
     path = Path(getattr(error, "where", ""))
@@ -157,7 +157,8 @@ def _named(answer: Answer, task: Task, folder: Path) -> Answer:
     return index, what, told, attempt
 
 
-def _lay_out(folder: Path, pieces: Iterable[Piece]) -> tuple[int, Task] | None:
+def lay_out(folder: Path, pieces: Iterable[Piece]) -> tuple[int, Task] | None:
+    """Write pieces, in whatever order they come, into a file a spill; the task among them with its index."""
     found: tuple[int, Task] | None = None
     for _, (spill, at, data) in pieces:
         if spill == TASK:
@@ -182,7 +183,7 @@ def _file(folder: Path, spill: int) -> Path:
     return folder / f"{spill}.arrow"
 
 
-def _brought(task: Task, folder: Path) -> Task:
+def brought(task: Task, folder: Path) -> Task:
     """The task with the paths of the parts that were brought; empty ones are left out."""
     spills: list[Any] = []
     for number, (_, part, base) in enumerate(task.payload["spills"]):
