@@ -7,28 +7,13 @@ manifests, which leave out when and where the work was done.
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.extras.spark_cluster import Cluster
 from tests.laws.corpora import RECIPES, write_corpus
 from tests.laws.running import call, fingerprint, run_inline, write_recipe
-from tests.laws.samples import SAMPLE_PARAMS
-from tests.laws.test_corpus_wide import CORPUS_WIDE, PARAMS, write_layout
+from tests.laws.wide import wide_recipe, write_layout
 
 ENGINES = ["spark cluster", "spark local"]
-
-
-def corpus_wide_recipe() -> str:
-    """A dataset for each corpus-wide stage, over the same files."""
-    read = {"jsonl": "docs/*.jsonl", "key": "key"}
-    params = {name: dict(PARAMS.get(name, SAMPLE_PARAMS.get(name, {}))) for name in CORPUS_WIDE}
-    if "semantic_dedup" in params:
-        params["semantic_dedup"]["embeddings"] = "docs/embeddings.parquet"
-    datasets = {
-        f"of_{name}": {"read": read, "domain": "web", "steps": [{name: params[name]} if params[name] else name]}
-        for name in CORPUS_WIDE
-    }
-    return yaml.safe_dump({"name": "wide", "datasets": datasets})
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +21,7 @@ def recipes(module_folder: Path) -> dict[str, Path]:
     """The recipes of the laws, with their inputs."""
     write_corpus(module_folder)
     write_layout(module_folder / "docs", 5, 2)
-    texts = {**RECIPES, "corpus_wide": corpus_wide_recipe()}
+    texts = {**RECIPES, "wide": wide_recipe("docs")}
     return {name: write_recipe(module_folder, text, f"{name}.yaml") for name, text in texts.items()}
 
 
@@ -58,7 +43,7 @@ def options(request: pytest.FixtureRequest, spark_cluster: Cluster) -> list[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recipe", [*RECIPES, "corpus_wide"])
+@pytest.mark.parametrize("recipe", [*RECIPES, "wide"])
 @pytest.mark.parametrize("options", ENGINES, indirect=True)
 def test_an_engine_gives_the_same_bytes(
     recipe: str,

@@ -43,7 +43,7 @@ def command(*words: str | Path) -> list[str]:
 def call(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
-        command(*words), capture_output=True, text=True, env={**os.environ, **environment}, check=False, timeout=300
+        command(*words), capture_output=True, text=True, env={**os.environ, **environment}, check=False, timeout=600
     )
 
 
