@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gristmill.manifests.errors import EXIT_DONE
+from gristmill.manifests.user_cache import user_cache
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
 
 HELP = """check this machine
@@ -177,8 +178,7 @@ def _processors() -> Check:
 
 
 def _folders() -> Iterator[Check]:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gristmill"
-    yield _folder("cache folder", cache, "set XDG_CACHE_HOME to a folder that you may write to")
+    yield _folder("cache folder", user_cache(), "set XDG_CACHE_HOME to a folder that you may write to")
     kernels = os.environ.get("NUMBA_CACHE_DIR")
     if kernels:
         yield _folder("kernel cache", Path(kernels), "set NUMBA_CACHE_DIR to a folder that you may write to")

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.user_cache import user_cache
 from gristmill.stages.protocol import Floats
 
 MODEL_FILE = "lid.176.ftz"
@@ -62,8 +63,7 @@ def model_path() -> Path:
 
 def cache_folder() -> Path:
     """Where models are kept: `$XDG_CACHE_HOME/gristmill/models`, by default under ~/.cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "gristmill" / "models"
+    return user_cache() / "models"
 
 
 @functools.lru_cache(maxsize=1)
