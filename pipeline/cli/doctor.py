@@ -20,6 +20,7 @@ from pathlib import Path
 from gristmill.manifests.errors import EXIT_DONE
 from gristmill.manifests.user_cache import user_cache
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
+from gristmill.pipeline.engines.machine import memory_of_machine
 
 HELP = """check this machine
 
@@ -171,7 +172,7 @@ def _files(distribution: str) -> list[PackagePath]:
 
 def _processors() -> Check:
     usable = len(os.sched_getaffinity(0))
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = memory_of_machine()
     ok = memory >= MIN_MEMORY_BYTES
     remedy = "" if ok else "use fewer workers"
     return Check("processors", ok, f"{usable} usable, {memory / (1 << 30):.1f} GiB of memory", remedy)
