@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-
 from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine

@@ -11,7 +11,7 @@ from gristmill.pipeline.engines.machine import Machine, memory_of_machine, this_
 from gristmill.pipeline.engines.schedule import Schedule
 from gristmill.pipeline.resources import Resources
 
-MEMORY = 100
+MEMORY = 7
 GPUS = ("0", "GPU-b", "7")
 TASKS = st.lists(
     st.tuples(
