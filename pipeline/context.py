@@ -7,8 +7,9 @@ from pathlib import Path
 from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
 from gristmill.pipeline.engines.protocol import Engine, Notify, in_order
 from gristmill.pipeline.recipe import Recipe
+from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.sources.protocol import InputFile
-from gristmill.pipeline.task import SMALL, Resources, Task
+from gristmill.pipeline.task import Task
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any, Literal
 
 from gristmill.manifests.errors import RecipeError
-from gristmill.pipeline.task import SMALL, Resources
+from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.stages import catalogue
 from gristmill.stages.protocol import Corpus, Filter, Mapper
 

@@ -78,7 +78,7 @@ def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any]
 def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: dict[str, Built]) -> DatasetPlan:
     plan = _inputs(ctx, spec)
     origin = {"step": first_step(spec), "stage": first_step(spec), "version": 1, "params": {}}
-    plan.steps = with_alarms(spec, [origin, *(_planned(s) for s in loaded.steps(spec))])
+    plan.steps = _with_resources(spec, with_alarms(spec, [origin, *(_planned(s) for s in loaded.steps(spec))]))
     if isinstance(spec.origin, FromOrigin) and not set(spec.origin.names) <= set(done):
         missing = sorted(set(spec.origin.names) - set(done))
         plan.state, plan.why = "waiting", f"waits for {', '.join(missing)}"
@@ -95,6 +95,11 @@ def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: d
         plan.state, plan.why = "alarm", stop.what
     plan.reused = engine.found
     return plan
+
+
+def _with_resources(spec: DatasetSpec, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    declared = spec.resources()
+    return [{**s, "resources": declared[s["step"]].resources.plain()} if s["step"] in declared else s for s in steps]
 
 
 def _planned(step: LoadedStep) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from gristmill.pipeline.recipe_origin import (
     origin_problems,
     parse_origin,
 )
+from gristmill.pipeline.recipe_resources import RESOURCES, Declared, resources_problems, take_resources
 from gristmill.pipeline.recipe_set import apply_overrides
 from gristmill.pipeline.recipe_shape import DatasetShape, label_steps, parse_shape, refuse
 from gristmill.pipeline.recipe_yaml import MAX_BYTES, Node, parse_file, place_of
@@ -39,7 +40,7 @@ PACKAGED = Path(__file__).parent / "recipes"
 class StepSpec:
     """One step: `name` is the stage, `label` unique in the dataset, `where` `FILE:LINE` (or `--set KEY`).
 
-    `param_where` says the same for each parameter. `alarm` is no parameter of the stage.
+    `param_where` says the same for each parameter. `alarm` and `resources` are no parameters of the stage.
     """
 
     name: str
@@ -49,6 +50,7 @@ class StepSpec:
     line: int
     param_where: Mapping[str, str]
     alarm: Alarm | None = None
+    resources: Declared | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ class DatasetSpec:
         declared = {**origin, **{step.label: step.alarm for step in self.steps}}
         return {label: alarm for label, alarm in declared.items() if alarm is not None}
 
+    def resources(self) -> dict[str, Declared]:
+        """The resources by the label of their step; those of what is read stand at `read`."""
+        origin = {"read": self.origin.resources} if isinstance(self.origin, ReadOrigin) else {}
+        declared = {**origin, **{step.label: step.resources for step in self.steps}}
+        return {label: found for label, found in declared.items() if found is not None}
+
 
 @dataclass(frozen=True)
 class Holdout:
@@ -79,7 +87,7 @@ class Holdout:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A whole recipe. `digest` is `blake3:<hex>` of `resolved(recipe)`."""
+    """A whole recipe. `digest` is `blake3:<hex>` of `resolved(recipe, shows_resources=False)`."""
 
     name: str
     seed: int
@@ -130,11 +138,11 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
 def build_recipe(root: Node, path: Path, base_dir: Path) -> Recipe:
     """A recipe from its node tree. Raises RecipeError."""
     shape = parse_shape(root)
-    refuse([*origin_problems(shape, root), *alarm_problems(shape, root)])
+    refuse([*origin_problems(shape, root), *alarm_problems(shape, root), *resources_problems(shape, root)])
     datasets = tuple(_dataset(name, dataset, root) for name, dataset in shape.datasets.items())
     holdout = Holdout(shape.holdout.frac, shape.holdout.seed) if shape.holdout else None
     recipe = Recipe(shape.name, shape.seed, shape.tokenizer, holdout, datasets, path, base_dir, "")
-    return replace(recipe, digest=_digest(resolved(recipe)))
+    return replace(recipe, digest=_digest(resolved(recipe, shows_resources=False)))
 
 
 def _dataset(name: str, shape: DatasetShape, root: Node) -> DatasetSpec:
@@ -143,10 +151,11 @@ def _dataset(name: str, shape: DatasetShape, root: Node) -> DatasetSpec:
     for index, (stage, label) in enumerate(zip(stages, label_steps(stages), strict=True)):
         path = ("datasets", name, "steps", index)
         place = place_of(root, path)
-        alarm_where = str(place_of(root, (*path, stage, ALARM)))
-        params, alarm = take_alarm(shape.steps[index][stage] or {}, alarm_where)
+        wheres = {key: str(place_of(root, (*path, stage, key))) for key in (ALARM, RESOURCES)}
+        params, alarm = take_alarm(shape.steps[index][stage] or {}, wheres[ALARM])
+        params, resources = take_resources(params, wheres[RESOURCES])
         param_where = {key: str(place_of(root, (*path, stage, key))) for key in params}
-        steps.append(StepSpec(stage, label, params, str(place), place.line, param_where, alarm))
+        steps.append(StepSpec(stage, label, params, str(place), place.line, param_where, alarm, resources))
     origin = parse_origin(name, shape, root)
     where = str(place_of(root, ("datasets", name)))
     return DatasetSpec(name, origin, shape.domain, shape.license, tuple(steps), where)
@@ -163,13 +172,17 @@ def in_build_order(recipe: Recipe) -> tuple[DatasetSpec, ...]:
     return tuple(done.values())
 
 
-def resolved(recipe: Recipe, stages: Mapping[str, Sequence[object]] | None = None) -> dict[str, Any]:
+def resolved(
+    recipe: Recipe, stages: Mapping[str, Sequence[object]] | None = None, *, shows_resources: bool = True
+) -> dict[str, Any]:
     """Plain data of the recipe with all defaults made explicit; itself a recipe, paths as written.
 
     With `stages` (of `resolve_stages`) the parameters of the steps are complete, too.
     """
     holdout = {"frac": recipe.holdout.frac, "seed": recipe.holdout.seed} if recipe.holdout else None
-    datasets = {d.name: _resolved_dataset(d, stages[d.name] if stages else None) for d in recipe.datasets}
+    datasets = {
+        d.name: _resolved_dataset(d, stages[d.name] if stages else None, shows_resources) for d in recipe.datasets
+    }
     return {
         "name": recipe.name,
         "seed": recipe.seed,
@@ -179,16 +192,18 @@ def resolved(recipe: Recipe, stages: Mapping[str, Sequence[object]] | None = Non
     }
 
 
-def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None) -> dict[str, Any]:
+def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None, shows_resources: bool) -> dict[str, Any]:
+    declared = dataset.resources() if shows_resources else {}
+    resources = {label: {RESOURCES: found.resources.plain()} for label, found in declared.items()}
     steps: list[dict[str, Any]] = []
     for index, step in enumerate(dataset.steps):
         params = _stage_params(stages[index], step.params) if stages else step.params
         alarm = {ALARM: step.alarm.plain()} if step.alarm else {}
-        steps.append({step.name: {key: params[key] for key in sorted(params)} | alarm})
+        steps.append({step.name: {key: params[key] for key in sorted(params)} | alarm | resources.get(step.label, {})})
     match dataset.origin:
-        case ReadOrigin(source, patterns, key, options, _, optional, alarm):
+        case ReadOrigin(source, patterns, key, options, optional=optional, alarm=alarm):
             own = {source: list(patterns), "key": key, "optional": optional}
-            own |= {ALARM: alarm.plain()} if alarm else {}
+            own |= ({ALARM: alarm.plain()} if alarm else {}) | resources.get("read", {})
             read = {**own, **{name: options[name] for name in sorted(options)}}
             return {"read": read, "domain": dataset.domain, "license": dataset.license, "steps": steps}
         case FromOrigin(names):

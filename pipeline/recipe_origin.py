@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from gristmill.pipeline.recipe_alarm import ALARM, Alarm, take_alarm
+from gristmill.pipeline.recipe_resources import RESOURCES, Declared, take_resources
 from gristmill.pipeline.recipe_shape import DatasetShape, Params, Problem, RecipeShape, shown
 from gristmill.pipeline.recipe_yaml import Node, Scalar, place_of
 
@@ -21,7 +22,7 @@ class ReadOrigin:
     """`read:` a source's name, the globs as written, the field that identifies a record, further options.
 
     `option_where` says where each option stands. With `optional` a glob may match no file. `alarm`
-    judges what reading itself loses.
+    judges what reading itself loses; `resources` are what a task that reads takes.
     """
 
     source: str
@@ -31,6 +32,7 @@ class ReadOrigin:
     option_where: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     optional: bool = False
     alarm: Alarm | None = None
+    resources: Declared | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class RenderOrigin:
 
 
 Origin = ReadOrigin | FromOrigin | RenderOrigin
-_OWN_KEYS = ("key", "optional", ALARM)
+_OWN_KEYS = ("key", "optional", ALARM, RESOURCES)
 """Keys of `read:` that mean the same for every source."""
 
 
@@ -62,7 +64,8 @@ def parse_origin(name: str, shape: DatasetShape, root: Node) -> Origin:
         where = {key: str(place_of(root, ("datasets", name, "read", key))) for key in options}
         optional = bool(shape.read.get("optional", False))
         _, alarm = take_alarm(shape.read, str(place_of(root, ("datasets", name, "read", ALARM))))
-        return ReadOrigin(source, patterns, shape.read.get("key"), options, where, optional, alarm)
+        _, resources = take_resources(shape.read, str(place_of(root, ("datasets", name, "read", RESOURCES))))
+        return ReadOrigin(source, patterns, shape.read.get("key"), options, where, optional, alarm, resources)
     if shape.from_ is not None:
         return FromOrigin(tuple(shape.from_))
     return RenderOrigin(dict(shape.render or {}))
@@ -122,7 +125,7 @@ def _read_problems(name: str, read: Params, root: Node) -> Iterator[Problem]:
     if not isinstance(optional, bool):
         yield Problem(places["optional"], f"{top}.optional: not true or false", shown(optional), "write true or false")
     for option, value in read.items():
-        if option not in (*sources, "optional", ALARM) and isinstance(value, dict | list):
+        if option not in (*sources, "optional", ALARM, RESOURCES) and isinstance(value, dict | list):
             remedy = "write text, a number, true or false" if sources else ""
             yield Problem(places[option], f"{top}.{option}: an option is one value", shown(value), remedy)
 

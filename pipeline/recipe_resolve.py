@@ -84,7 +84,7 @@ def _source_options(
     for name, value in origin.options.items():
         what, where = f"datasets.{dataset.name}.read.{name}", origin.option_where[name]
         if name not in known:
-            remedy = did_you_mean(name, (*known, "key", "optional", "alarm"))
+            remedy = did_you_mean(name, (*known, "key", "optional", "alarm", "resources"))
             raise RecipeError(f"{what}: not an option of {origin.source}", where, name, remedy)
         if not _same_type(value, known[name]):
             remedy = f"write a value like the default, {json.dumps(known[name])}"

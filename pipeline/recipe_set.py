@@ -3,7 +3,8 @@
 KEY is a dotted path (`seed`, `datasets.web.read.warc`, `datasets.web.steps.c4.min_words`); a step goes by its
 label or its number from 0, and what follows names a parameter. VALUE is YAML. The tree is
 changed before it is checked, so a value from here is judged like one from the file, with `--set KEY` as
-its place. Every part of a path but the last must exist; `holdout` and `alarm` are made.
+its place. Every part of a path but the last must exist; `holdout`, `alarm` and
+`resources` are made.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from dataclasses import replace
 
 from gristmill.manifests.errors import RecipeError
 from gristmill.pipeline.recipe_alarm import ALARM
+from gristmill.pipeline.recipe_resources import RESOURCES
 from gristmill.pipeline.recipe_shape import label_steps
 from gristmill.pipeline.recipe_yaml import Node, Place, parse_value
 from gristmill.pipeline.suggest import did_you_mean
@@ -50,8 +52,8 @@ def _put(node: Node, above: tuple[str, ...], path: Sequence[str], new: Node) -> 
 
 
 def _is_made_when_absent(above: tuple[str, ...], head: str) -> bool:
-    if head == ALARM:
-        # A dataset may bear that name: alarms stand below a step or a `read`.
+    if head in (ALARM, RESOURCES):
+        # A dataset may bear such a name: these stand below a step or a `read`.
         return (len(above) == 2 and above[0] == "steps") or (above[:1] == ("datasets",) and above[2:] == ("read",))
     return (*above, head) == ("holdout",)
 

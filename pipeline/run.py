@@ -21,7 +21,7 @@ from gristmill.pipeline.build import Built, distinct_shards, run_phase
 from gristmill.pipeline.build_read import list_inputs, read_phase
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
-from gristmill.pipeline.engines.protocol import Engine, Notify
+from gristmill.pipeline.engines.protocol import Bounded, Engine, Notify
 from gristmill.pipeline.lock import driver_lock
 from gristmill.pipeline.own_files import refuse_foreign_folders
 from gristmill.pipeline.phases import LoadedStep, Phase, compile_phases, kind_of
@@ -35,6 +35,7 @@ from gristmill.pipeline.recipe import (
     resolved,
 )
 from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages, step_params
+from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.selection import Selection, Share, shares
 from gristmill.pipeline.similar.index import check_indexes
 from gristmill.pipeline.sources.protocol import OptionValue
@@ -66,7 +67,15 @@ class LoadedRecipe:
     def steps(self, spec: DatasetSpec) -> list[LoadedStep]:
         """The steps of a dataset with their stages."""
         return [
-            LoadedStep(s.label, s.name, step_params(self.recipe, s), stage, kind_of(stage), s.where)
+            LoadedStep(
+                s.label,
+                s.name,
+                step_params(self.recipe, s),
+                stage,
+                kind_of(stage),
+                s.where,
+                s.resources.resources if s.resources else SMALL,
+            )
             for s, stage in zip(spec.steps, self.stages[spec.name], strict=True)
         ]
 
@@ -117,7 +126,7 @@ def build_dataset(
         built.shards = distinct_shards(ctx, built)
     for index, phase in enumerate(built.phases):
         engine = FindingEngine(ctx.store) if index < required else ctx.engine
-        here = replace(ctx, engine=engine, resources=phase.resources())
+        here = replace(ctx, engine=engine, resources=_resources(spec, phase, index))
         receipts_before = len(built.receipts)
         if index == 0 and isinstance(spec.origin, ReadOrigin):
             read_phase(here, built, phase, loaded.options[spec.name])
@@ -130,6 +139,12 @@ def build_dataset(
         if loaded.judges:
             judge(built, index + 1, receipts_before)
     return built
+
+
+def _resources(spec: DatasetSpec, phase: Phase, index: int) -> Resources:
+    """What the tasks of a phase take: enough for any of its steps, and for reading where it begins with that."""
+    read = spec.origin.resources if index == 0 and isinstance(spec.origin, ReadOrigin) else None
+    return phase.resources().with_those_of(read.resources if read else SMALL)
 
 
 def cut_steps(steps: list[LoadedStep], until: str | None) -> list[LoadedStep]:
@@ -171,6 +186,8 @@ class Run:
             worked = [n for n in plan if plan[n].mode == "work"]
             refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
             refuse_foreign_reports(self.out, recipe, worked)
+            if isinstance(self.engine, Bounded):
+                self.engine.refuse(wanted(self.loaded, plan))
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
             stages = {spec.name: self.loaded.stages[spec.name] for spec in in_build_order(recipe)}
             check_indexes(self.out, recipe.base_dir, stages, worked, self.options.sample)
@@ -256,6 +273,17 @@ class Run:
             VOLATILE: {"engine": self.engine.name, "started_s": int(time.time())},
         }
         write_run(self.out, run)
+
+
+def wanted(loaded: LoadedRecipe, plan: Mapping[str, Share]) -> list[tuple[str, Resources]]:
+    """What the steps that are worked on say that they take, and where."""
+    found: list[tuple[str, Resources]] = []
+    for spec in loaded.recipe.datasets:
+        share = plan[spec.name]
+        labels = {"read", *(step.label for step in cut_steps(loaded.steps(spec), share.until))}
+        declared = spec.resources() if share.mode == "work" else {}
+        found.extend((d.where, d.resources) for label, d in declared.items() if label in labels)
+    return found
 
 
 def prepare_stages(loaded: LoadedRecipe, plan: Mapping[str, Share]) -> None:

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.pipeline.resources import SMALL, Resources
 
 KINDS: Mapping[str, str] = {
     "read": "gristmill.pipeline.tasks.read_map",
@@ -49,22 +50,6 @@ _LEAVE_PARTS = ("emit_keys", "census", "pack_plan", "similar_adopt", "similar_pa
 
 _KEPT_BYTES = 512 << 20
 """Half of what a worker may take."""
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What one task takes: processors, bytes of memory (0: not said), and accelerators."""
-
-    cpus: int = 1
-    mem_bytes: int = 0
-    gpus: int = 0
-
-    def with_those_of(self, other: "Resources") -> "Resources":
-        """What is enough for either."""
-        return Resources(max(self.cpus, other.cpus), max(self.mem_bytes, other.mem_bytes), max(self.gpus, other.gpus))
-
-
-SMALL = Resources()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Pages that are made from the code say what the code says."""
 
-from tests import stages_table
+from tests import scale_figures, stages_table
 
 
 def test_the_page_of_stages_is_that_of_the_catalogue() -> None:
@@ -19,3 +19,13 @@ def test_every_parameter_says_what_it_is() -> None:
 
     bare = [(s, p["name"]) for s in catalogue.BUILTIN for p in catalogue.describe(s)["params"] if not p["doc"]]
     assert bare == []
+
+
+def test_the_page_of_scale_has_the_figures_of_the_code() -> None:
+    text = scale_figures.PAGE.read_text(encoding="utf-8")
+    assert scale_figures.BEGIN in text and text == scale_figures.page(text), "python -m tests.scale_figures"
+
+
+def test_the_driver_takes_for_a_part_of_a_spill_file_what_the_page_says() -> None:
+    measured = scale_figures.entry_bytes()
+    assert abs(measured - scale_figures.DRIVER_ENTRY_BYTES) < 0.25 * scale_figures.DRIVER_ENTRY_BYTES, measured

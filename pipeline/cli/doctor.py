@@ -1,7 +1,8 @@
 """`gristmill doctor`: what this machine has, what it lacks, and what that costs.
 
-Out: a list of checks, each with `check`, `ok`, `detail` and, where something is missing, `remedy`; the
-engines; the versions of what Gristmill stands on. It reports and changes nothing; the exit code is 0.
+Out: a list of checks, each with `check`, `ok`, `detail` and, where something is missing, `remedy`; the engines, with
+what each lacks here and what installs it; the versions of what Gristmill stands on. It reports and changes nothing;
+the exit code is 0.
 """
 
 import argparse
@@ -13,13 +14,14 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, PackagePath, files, version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, PackagePath, files
 from pathlib import Path
 
 from gristmill.manifests.errors import EXIT_DONE
 from gristmill.manifests.user_cache import user_cache
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
+from gristmill.pipeline.engines.here import EngineHere, engines_here, installed
+from gristmill.pipeline.engines.machine import memory_of_machine
 
 HELP = """check this machine
 
@@ -50,8 +52,6 @@ PACKAGES = (
     "xxhash",
     "zstandard",
 )
-EXTRAS = {"spark": "pyspark", "datatrove": "datatrove"}
-"""Engines that need more than the core, and the module that shows that it is there."""
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES = 5 << 30
@@ -76,13 +76,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the report."""
     checks = list(run_checks())
-    versions = {name: _version(name) for name in PACKAGES}
+    engines = list(engines_here())
+    versions = {name: installed(name) for name in PACKAGES}
     if args.json:
         emit_json(
             {
                 "ok": all(check.ok for check in checks),
                 "checks": checks,
-                "engines": engines(),
+                "engines": [{**vars(engine), "works": engine.works} for engine in engines],
                 "versions": versions,
             }
         )
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     rows = [(c.check, "ok" if c.ok else "lacking", "; ".join(filter(None, (c.detail, c.remedy)))) for c in checks]
     print_table(("check", "state", "detail"), rows)
     print_line()
-    print_table(("engine", "state"), engines().items())
+    print_table(("engine", "state", "detail"), map(_engine_row, engines))
     print_line()
     print_table(("package", "version"), [(name, found or "not installed") for name, found in versions.items()])
     return EXIT_DONE
@@ -107,20 +108,11 @@ def run_checks() -> Iterator[Check]:
     yield _apt()
 
 
-def engines() -> dict[str, str]:
-    """Engine -> whether recipes can run on it here."""
-    found = {"local": "available"}
-    for engine, module in EXTRAS.items():
-        here = "installed" if find_spec(module) else "not installed"
-        found[engine] = f"not in this version ({module} is {here})"
-    return found
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def _engine_row(engine: EngineHere) -> tuple[str, str, str]:
+    if engine.works:
+        return engine.engine, "works", engine.detail
+    found = f"{engine.detail}; " if engine.detail else ""
+    return engine.engine, "lacking", f"{found}lacks {engine.lacks}; {engine.install}"
 
 
 def _python() -> Check:
@@ -130,7 +122,7 @@ def _python() -> Check:
 
 
 def _packages() -> Check:
-    missing = [name for name in PACKAGES if _version(name) is None]
+    missing = [name for name in PACKAGES if installed(name) is None]
     if missing:
         return Check("packages", False, f"missing: {', '.join(missing)}", "run make setup-core, or pip install .")
     return Check("packages", True, f"{len(PACKAGES)} found")
@@ -171,7 +163,7 @@ def _files(distribution: str) -> list[PackagePath]:
 
 def _processors() -> Check:
     usable = len(os.sched_getaffinity(0))
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = memory_of_machine()
     ok = memory >= MIN_MEMORY_BYTES
     remedy = "" if ok else "use fewer workers"
     return Check("processors", ok, f"{usable} usable, {memory / (1 << 30):.1f} GiB of memory", remedy)

@@ -77,7 +77,7 @@ def _show(plan: dict[str, Any]) -> None:
             )
         )
     print_table(("dataset", "origin", "files", "MB", "steps", "hash", "found", "to do", "state"), rows)
-    for line in (*_abouts(plan["datasets"]), *_alarms(plan["datasets"])):
+    for line in (*_abouts(plan["datasets"]), *_alarms(plan["datasets"]), *_resources(plan["datasets"])):
         print_line(line)
 
 
@@ -97,3 +97,16 @@ def _alarms(datasets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             if alarm:
                 limits = ", ".join(f"{k} {v:g}" for k, v in alarm.items() if k != "min_records" and v is not None)
                 yield f"alarm: {dataset['name']}.{step['step']}: {limits}, from {alarm['min_records']} records a source"
+
+
+def _resources(datasets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each step that says what each of its tasks takes."""
+    from gristmill.pipeline.resources import shown_memory
+
+    for dataset in datasets:
+        for step in dataset["steps"]:
+            taken = step.get("resources")
+            if taken:
+                mem = f", mem {shown_memory(taken['mem'])}" if taken["mem"] else ""
+                gpus = f", gpus {taken['gpus']}" if taken["gpus"] else ""
+                yield f"resources: {dataset['name']}.{step['step']}: cpus {taken['cpus']}{mem}{gpus} a task"

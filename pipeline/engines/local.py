@@ -3,16 +3,17 @@
 Workers are spawned clean, ignore Ctrl-C (the driver ends them) and die with the driver. A worker that dies
 (SIGKILL, a crash in native code) costs its task a retry in a new process, `MAX_ATTEMPTS` in all; then the run stops
 with EngineLostError, and what is committed stays. With 0 workers tasks run in the driver itself (for debugging).
+Tasks that say what they take share the machine by it (`engines.schedule`). Workers are its processors; one that runs
+tasks with accelerators sees these alone, for all its life: CUDA reads its variable once.
 """
 
 import ctypes
-import heapq
 import multiprocessing
 import os
 import signal
 import traceback
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -21,7 +22,10 @@ from typing import Any
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.errors import EngineLostError, GristmillError
+from gristmill.pipeline.engines.machine import VISIBLE, Machine, this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
+from gristmill.pipeline.engines.schedule import Schedule
+from gristmill.pipeline.resources import Resources
 from gristmill.pipeline.task import Task, run_task
 
 MAX_ATTEMPTS = 3
@@ -32,10 +36,12 @@ class TaskError(GristmillError):
     """A task raised something unexpected: a bug. The worker's traceback is attached as a note."""
 
 
-def _work(root: str, pipe: Connection, parent_pid: int) -> None:
+def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -> None:
     """A worker: tasks in, (receipt or error) out, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if gpus:
+        os.environ[VISIBLE] = ",".join(gpus)
     os.dup2(2, 1)  # what a stage prints is no result of the command
     if hasattr(os, "getppid"):
         _die_with_parent(parent_pid)
@@ -75,57 +81,63 @@ def _die_with_parent(parent_pid: int) -> None:
 class _Worker:
     process: BaseProcess
     pipe: Connection
+    gpus: tuple[str, ...]
     task: int | None = None
 
 
 class LocalEngine:
-    """See the module. `workers` processes; `root` is the output's folder."""
+    """See the module. `workers` processes; `root` is the output's folder; `machine` is this one if not given (its
+    processors are the workers in any case)."""
 
     name = "local"
 
-    def __init__(self, root: Path, workers: int) -> None:
+    def __init__(self, root: Path, workers: int, machine: Machine | None = None) -> None:
         self._root = root
+        self._machine = replace(machine or this_machine(workers), cpus=max(workers, 1))
         self._count = workers
         self._workers: list[_Worker] = []
         self._context = multiprocessing.get_context("spawn")
 
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Bounded.refuse."""
+        self._machine.refuse(wanted)
+
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
         store = ObjectStore(self._root)
-        queue: list[tuple[int, int]] = []
+        schedule = Schedule(self._machine)
         for index, task in enumerate(tasks):
             found = store.find(task.key)
             if found is not None:
                 notify(EngineEvent("reuse", task.label))
                 yield index, found
             else:
-                queue.append((-task.bytes, index))
-        heapq.heapify(queue)
+                self.refuse([(task.label, task.resources)])
+                schedule.add(index, task.bytes, task.resources)
         if self._count == 0:
-            yield from self._inline(tasks, queue, store, notify)
+            yield from self._inline(tasks, schedule, store, notify)
         else:
-            yield from self._pooled(tasks, queue, notify)
+            yield from self._pooled(tasks, schedule, notify)
 
     def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.exchange: the spill files lie on this machine's disk."""
         return self.map(tasks, notify)
 
     def _inline(
-        self, tasks: Sequence[Task], queue: list[tuple[int, int]], store: ObjectStore, notify: Notify
+        self, tasks: Sequence[Task], schedule: Schedule, store: ObjectStore, notify: Notify
     ) -> Iterator[tuple[int, Receipt]]:
-        while queue:
-            _, index = heapq.heappop(queue)
+        while grant := schedule.take():
+            index = grant.index
             notify(EngineEvent("start", tasks[index].label))
             receipt = run_task(store, tasks[index])
+            schedule.give_back(index)
             notify(EngineEvent("commit", tasks[index].label, receipt.volatile))
             yield index, receipt
 
-    def _pooled(
-        self, tasks: Sequence[Task], queue: list[tuple[int, int]], notify: Notify
-    ) -> Iterator[tuple[int, Receipt]]:
+    def _pooled(self, tasks: Sequence[Task], schedule: Schedule, notify: Notify) -> Iterator[tuple[int, Receipt]]:
         attempts: dict[int, int] = {}
-        while queue or any(w.task is not None for w in self._workers):
-            self._fill(tasks, queue, notify)
+        while schedule.waits() or schedule.running:
+            self._fill(tasks, schedule, notify)
             handles: list[Any] = [h for w in self._workers for h in (w.pipe, w.process.sentinel)]
             ready = set(wait(handles))
             for worker in list(self._workers):
@@ -135,29 +147,42 @@ class LocalEngine:
                 answer = self._answer(worker)
                 if answer is not None and index is not None:
                     worker.task = None
+                    schedule.give_back(index)
                     notify(EngineEvent("commit", tasks[index].label, answer.volatile))
                     yield index, answer
                 elif answer is None:
-                    self._replace(worker, tasks, queue, attempts, notify)
+                    if index is not None:
+                        schedule.give_back(index)
+                    self._replace(worker, tasks, schedule, attempts, notify)
 
-    def _fill(self, tasks: Sequence[Task], queue: list[tuple[int, int]], notify: Notify) -> None:
-        busy = sum(w.task is not None for w in self._workers)
-        while len(self._workers) < min(self._count, busy + len(queue)):
-            self._workers.append(self._start())
-        for worker in self._workers:
-            if worker.task is None and queue:
-                _, index = heapq.heappop(queue)
-                worker.task = index
-                notify(EngineEvent("start", tasks[index].label, {"pid": worker.process.pid}))
-                try:
-                    worker.pipe.send(tasks[index])
-                except (BrokenPipeError, ConnectionResetError):
-                    continue  # the sentinel tells, and the task is given out again
+    def _fill(self, tasks: Sequence[Task], schedule: Schedule, notify: Notify) -> None:
+        while grant := schedule.take():
+            worker = self._idle_worker(grant.gpus)
+            worker.task = grant.index
+            task = tasks[grant.index]
+            facts = {"gpus": list(grant.gpus)} if grant.gpus else {}
+            notify(EngineEvent("start", task.label, {"pid": worker.process.pid, **facts}))
+            try:
+                worker.pipe.send(task)
+            except (BrokenPipeError, ConnectionResetError):
+                continue  # the sentinel tells, and the task is given out again
 
-    def _start(self) -> _Worker:
+    def _idle_worker(self, gpus: tuple[str, ...]) -> _Worker:
+        """One that sees these accelerators; made where there is none, in place of another if there are enough."""
+        idle = [w for w in self._workers if w.task is None]
+        for worker in idle:
+            if worker.gpus == gpus:
+                return worker
+        if len(self._workers) >= self._count:
+            self._end(idle[0])
+            self._workers.remove(idle[0])
+        self._workers.append(self._start(gpus))
+        return self._workers[-1]
+
+    def _start(self, gpus: tuple[str, ...]) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
-            target=_work, args=(str(self._root), theirs, os.getpid()), daemon=False, name="gristmill-worker"
+            target=_work, args=(str(self._root), theirs, os.getpid(), gpus), daemon=False, name="gristmill-worker"
         )
         # A worker inherits the mask: one that is still importing when Ctrl-C comes would print a traceback.
         resource_tracker.ensure_running()  # else `start` does it, and unblocks the signal on the way
@@ -167,7 +192,7 @@ class LocalEngine:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
-        return _Worker(process, ours)
+        return _Worker(process, ours, gpus)
 
     def _answer(self, worker: _Worker) -> Receipt | None:
         """What the worker sent; None when it died. Raises the task's own error."""
@@ -190,7 +215,7 @@ class LocalEngine:
         self,
         worker: _Worker,
         tasks: Sequence[Task],
-        queue: list[tuple[int, int]],
+        schedule: Schedule,
         attempts: dict[int, int],
         notify: Notify,
     ) -> None:
@@ -211,7 +236,7 @@ class LocalEngine:
                 remedy="run the same command to resume, with fewer --workers if memory ran out",
             )
         notify(EngineEvent("retry", tasks[index].label, {"how": how}))
-        heapq.heappush(queue, (-tasks[index].bytes, index))
+        schedule.add(index, tasks[index].bytes, tasks[index].resources)
 
     def close(self) -> None:
         """End the workers; one in the middle of a task is killed, which loses nothing committed."""
@@ -220,8 +245,12 @@ class LocalEngine:
                 worker.process.kill()
             worker.pipe.close()
         for worker in self._workers:
-            worker.process.join(timeout=5)
-            if worker.process.is_alive():
-                worker.process.kill()
-                worker.process.join()
+            self._end(worker)
         self._workers.clear()
+
+    def _end(self, worker: _Worker) -> None:
+        worker.pipe.close()
+        worker.process.join(timeout=5)
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join()

@@ -11,9 +11,10 @@ which part never is.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from gristmill.manifests.commit import Receipt
+from gristmill.pipeline.resources import Resources
 from gristmill.pipeline.task import Task
 
 
@@ -45,6 +46,16 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Give processes and connections back."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """An engine that knows what there is where its tasks run."""
+
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """Raise UsageError where tasks that take this (place in the recipe, resources) can never run. Asked of
+        everything that a run may do, before it does anything."""
         ...
 
 

@@ -188,7 +188,7 @@ def test_doctor_reports_and_exits_0(tmp_path: Path) -> None:
     done = gristmill("doctor", "--json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
-    assert report["engines"]["local"] == "available"
+    assert report["engines"][0]["engine"] == "local" and report["engines"][0]["works"]
     assert report["versions"]["pyarrow"]
     checks = {check["check"]: check for check in report["checks"]}
     assert checks["python"]["ok"]

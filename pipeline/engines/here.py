@@ -1,0 +1,98 @@
+"""Which engines work on this machine, what the others lack, and the one command that installs it.
+
+In: what is installed and on PATH. Nothing is imported that is heavy and nothing started but a Java, for its version.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from gristmill.pipeline.engines.java import INSTALL, Java, look_for_java
+from gristmill.pipeline.engines.machine import visible_gpus
+
+SLURM = ("sbatch", "squeue", "scontrol")
+
+
+@dataclass(frozen=True)
+class EngineHere:
+    """`engine` as options name it. `lacks` is empty where it works; else `install` is the command that brings it."""
+
+    engine: str
+    detail: str
+    lacks: str = ""
+    install: str = ""
+
+    @property
+    def works(self) -> bool:
+        """Whether it can be used as it is."""
+        return not self.lacks
+
+
+def engines_here() -> Iterator[EngineHere]:
+    """Each engine, each executor of datatrove, and object storage."""
+    gpus = len(visible_gpus())
+    yield EngineHere("local", f"accelerators shown: {gpus}" if gpus else "no accelerators")
+    yield _spark()
+    yield from (_datatrove(executor) for executor in ("local", "slurm", "ray"))
+    yield _packaged("object storage", "s3", "obstore")
+
+
+def _spark() -> EngineHere:
+    pyspark, pandas = installed("pyspark"), installed("pandas")
+    looked = list(look_for_java())
+    java = next((found for found in looked if isinstance(found, Java)), None)
+    # Passed over before a Java was found: a JAVA_HOME that is too old, for instance.
+    before = [r for r in looked[: looked.index(java) if java else None] if not isinstance(r, Java)]
+    passed = [f"{r.source}: {r.why}" for r in before if not java or r.why not in ("not set", "no java")]
+    ignored = f", passed over {', '.join(passed)}" if java and passed else ""
+    told = f"Java {java.version} of {java.source} ({java.home}){ignored}" if java else ""
+    detail = ", ".join(
+        filter(None, (f"pyspark {pyspark}" if pyspark else "", f"pandas {pandas}" if pandas else "", told))
+    )
+    lacks: list[str] = []
+    if pyspark is None or not pyspark.startswith("4."):
+        lacks.append("pyspark 4")
+    if pandas is None or int(pandas.partition(".")[0]) >= 3:
+        lacks.append("pandas below 3")
+    extras = ["spark"] if lacks else []
+    if java is None:
+        lacks.append(f"a Java of 17 or later ({', '.join(passed)})")
+        extras.append("java")
+    if not lacks:
+        return EngineHere("spark", detail)
+    return EngineHere("spark", detail, ", ".join(lacks), INSTALL if extras == ["java"] else _pip(*extras))
+
+
+def _datatrove(executor: str) -> EngineHere:
+    name = f"datatrove, executor {executor}"
+    base = _packaged(
+        name, "ray" if executor == "ray" else "datatrove", "datatrove", *(["ray"] if executor == "ray" else [])
+    )
+    if executor != "slurm":
+        return base
+    missing = [command for command in SLURM if shutil.which(command) is None]
+    if not missing:
+        return EngineHere(name, f"{base.detail}, {', '.join(SLURM)} on PATH".lstrip(", "), base.lacks, base.install)
+    lacks = ", ".join(filter(None, (base.lacks, f"on PATH: {', '.join(missing)}")))
+    install = " && ".join(filter(None, (base.install, "apt-get install slurm-client")))
+    return EngineHere(name, base.detail, lacks, f"{install} (and the cluster's slurm.conf)")
+
+
+def _packaged(name: str, extra: str, *packages: str) -> EngineHere:
+    found = {package: installed(package) for package in packages}
+    detail = ", ".join(f"{package} {number}" for package, number in found.items() if number)
+    lacks = ", ".join(package for package, number in found.items() if not number)
+    return EngineHere(name, detail, lacks, _pip(extra) if lacks else "")
+
+
+def _pip(*extras: str) -> str:
+    return f"pip install 'gristmill[{','.join(extras)}]'"
+
+
+def installed(package: str) -> str | None:
+    """The version of an installed package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
