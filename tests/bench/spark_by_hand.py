@@ -1,8 +1,8 @@
 """The same work as a PySpark job that somebody writes by hand: what the engine spark is held against.
 
-`python -m tests.bench.spark_by_hand FOLDER filters|minhash`: rules by `mapInArrow`, with our own measures (a job with
-slower ones would flatter us); near copies by band keys from our own signatures, `groupBy` and one keeper a band, without
-a ledger, verification or clusters. Prints `{"start_s", "run_s", "rows"}`.
+`python -m tests.bench.spark_by_hand FOLDER filters|minhash`: rules by `mapInArrow`, with our own measures (slower ones
+would flatter us); near copies by band keys from our own signatures, `groupBy` and one keeper a band, without a ledger,
+verification or clusters. Prints `{"start_s", "run_s", "rows"}`.
 """
 
 import json
