@@ -264,7 +264,7 @@ def _mapped(batch: pa.RecordBatch, outcomes: Sequence[_Outcome], verdicts: tuple
         both = zip(batch.column("lang").to_pylist(), outcomes, strict=True)
         langs = [old if o.lang is None else o.lang for old, o in both]
         batch = with_column(batch, "lang", pa.array(langs, pa.string()))
-    return Mapped(batch, verdicts, {TEXT: cut})
+    return Mapped(batch, verdicts, {TEXT: cut} if texts else {})
 
 
 def with_filled(column: pa.Array, anew: Mapping[int, bytes]) -> pa.Array:
