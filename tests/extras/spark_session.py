@@ -24,6 +24,8 @@ def local_session(**conf: str) -> Iterator[Any]:
 
     saved = {name: os.environ.pop(name, None) for name in _SCRUBBED}
     saved |= {name: os.environ.get(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")}
+    saved["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("gristmill-tests")
     for key, value in {**CONF, **conf}.items():
