@@ -1,8 +1,8 @@
 """datatrove's Documents as batches of DOCUMENT, and what a stage changed back into them.
 
 A Document's metadata give columns by METADATA where they are texts, and all of it stands in `meta` under `datatrove`,
-as far as JSON holds it. A text of None is shown as "". A Document's own `media` are not shown to stages. One whose text is no string, no Unicode, or
-above MAX_DOC_BYTES is not judged.
+as far as JSON holds it. A text of None is shown as "". A Document's own `media` are not shown to stages. One whose
+text is no string, no Unicode, or above MAX_DOC_BYTES is not judged.
 """
 
 import json

@@ -20,8 +20,8 @@ UTF-8, which Spark does not refuse, is quarantined as `bad_utf8`, one above MAX_
 
 Batches are Spark's: `spark.sql.execution.arrow.maxRecordsPerBatch` rows, `spark.sql.execution.arrow.maxBytesPerBatch`
 bytes (64 MiB by default, below 2 GiB in any case, which is what a column of type string can hold). Workers need the
-package gristmill; the stage is shipped to them, with the file of a user's stage. A DataFrame that is asked for a few rows
-(`limit`) is judged batch by batch until Spark has enough.
+package gristmill; the stage is shipped to them, with the file of a user's stage. A DataFrame that is asked for a few
+rows (`limit`) is judged batch by batch until Spark has enough.
 """
 
 import functools

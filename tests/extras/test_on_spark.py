@@ -14,6 +14,7 @@ from tests.extras.spark_session import local_session
 from tests.laws.adapters import ROW_LOCAL, Verdict, check
 from tests.laws.corpora import HOSTILE, prose
 from tests.laws.samples import sample_stage
+from tests.test_docs import blocks
 
 pytest.importorskip("pyspark")
 
@@ -50,7 +51,7 @@ def frame(spark: Any, rows: list[tuple[Any, ...]], schema: str, parts: int = 2) 
 def judged(spark: Any, name: str, batch: pa.RecordBatch) -> list[Verdict]:
     """What on_spark says of each row."""
     rows = [tuple(r.values()) for r in batch.select(["id", "text", "source", "domain", "lang"]).to_pylist()]
-    df = frame(spark, rows, "id string, text string, source string, domain string, lang string", 3)
+    df = frame(spark, rows, "id string, text string, source string, domain string, lang string")
     found = {r["id"]: r.asDict(recursive=True) for r in on_spark(df, sample_stage(name), prefix="g_").collect()}
     fixed = {f"g_{word}" for word in (*VERDICT, "text_after", "lang_after", "cut_chars", "scores")}
     told: list[Verdict] = []
@@ -77,11 +78,12 @@ def test_rows_and_columns_stay_what_they_are(spark: Any) -> None:
         (n, text, ["", None, text or ""], {"": 0}, (0.0,), b"\x00\xff", None)
         for n, text in enumerate([*HOSTILE, None, "x" * 6])
     ]
-    df = frame(spark, rows, schema, 5)
+    df = frame(spark, rows, schema)
     found = on_spark(df, long)
     assert found.columns == [*df.columns, *VERDICT, "chars"]
-    assert [r[:7] for r in map(tuple, found.orderBy("n").collect())] == [tuple(r) for r in df.orderBy("n").collect()]
-    assert [r["kept"] for r in found.orderBy("n").collect()] == [len(row[1] or "") <= 5 for row in rows]
+    told = sorted(found.collect(), key=lambda row: row["n"])
+    assert [tuple(row)[:7] for row in told] == [tuple(row) for row in spark.createDataFrame(rows, schema).collect()]
+    assert [row["kept"] for row in told] == [len(row[1] or "") <= 5 for row in rows]
 
 
 def test_a_mapper_gives_the_changed_text_and_what_it_cut(spark: Any) -> None:
@@ -115,7 +117,7 @@ def test_text_that_is_not_utf8_is_quarantined_alone(spark: Any) -> None:
 
 
 def test_empty_partitions_and_no_rows(spark: Any) -> None:
-    df = frame(spark, [("a",)], "text string", 7)
+    df = frame(spark, [("a",)], "text string", 3)
     assert [r["kept"] for r in on_spark(df, long).collect()] == [True]
     assert on_spark(df.where("text = 'b'"), "c4").collect() == []
 
@@ -130,11 +132,13 @@ def test_a_users_file_is_shipped(spark: Any, tmp_path: Path) -> None:
 
 def test_whoever_asks_for_few_rows_gets_them(spark: Any) -> None:
     """SPARK-55098, SPARK-33277: a consumer that stops early fails no task, and the worker is good for the next."""
-    df = spark.range(20_000).selectExpr("id", "repeat('the mill ', 40) as text").repartition(2)
-    for _ in range(3):
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "20")
+    try:
+        df = spark.range(0, 2_000, 1, 2).selectExpr("id", "repeat('the mill ', 40) as text")
         assert len(on_spark(df, "c4").limit(3).collect()) == 3
-        assert len(on_spark(df, long).take(1)) == 1
-    assert on_spark(df, long).count() == 20_000
+        assert on_spark(df, "c4").count() == 2_000
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
 
 
 def test_small_batches_and_large_types_give_the_same(spark: Any) -> None:
@@ -148,10 +152,11 @@ def test_small_batches_and_large_types_give_the_same(spark: Any) -> None:
     }
     for key, value in settings.items():
         spark.conf.set(key, value)
-        try:
-            assert on_spark(df, "gopher_quality").orderBy("n").collect() == expected
-            assert on_spark(df, "c4").count() == 40
-        finally:
+    try:
+        assert on_spark(df, "gopher_quality").orderBy("n").collect() == expected
+        assert on_spark(df, "c4").count() == 40
+    finally:
+        for key in settings:
             spark.conf.unset(key)
 
 
@@ -165,6 +170,14 @@ def test_behind_a_window_it_gets_batches(spark: Any) -> None:
     assert on_spark(windowed, long).count() == 9
     with pytest.raises(TypeError, match="gave a list, not a RecordBatch; use Spark 4"):
         next(_judge_partition(Shipped(long), Plan({"text": "text"}, (), False), [[]]))  # type: ignore[list-item,arg-type]
+
+
+def test_the_example_of_the_page_runs(spark: Any) -> None:
+    (code,) = blocks("python no-run")
+    rows = [(prose(1, 80), "en"), ("short", None)]
+    given: dict[str, Any] = {"df": frame(spark, rows, "body string, language string")}
+    exec(compile(code, "adapters.md", "exec"), given)
+    assert [tuple(row) for row in given["kept"].collect()] == rows[:1]
 
 
 @pytest.mark.parametrize(
