@@ -135,8 +135,8 @@ def test_whoever_asks_for_few_rows_gets_them(spark: Any) -> None:
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "20")
     try:
         df = spark.range(0, 2_000, 1, 2).selectExpr("id", "repeat('the mill ', 40) as text")
-        assert len(on_spark(df, "c4").limit(3).collect()) == 3
-        assert on_spark(df, "c4").count() == 2_000
+        assert len(on_spark(df, long).limit(3).collect()) == 3
+        assert on_spark(df, long).count() == 2_000
     finally:
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
 
