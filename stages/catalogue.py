@@ -5,7 +5,6 @@ one; `canonical_params` and `stage_fingerprint` say, as plain JSON data, what de
 imported before it is asked for.
 """
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -23,7 +22,8 @@ from blake3 import blake3
 from gristmill.manifests.errors import InputError, UsageError
 from gristmill.manifests.vocabulary import BYTES_NAME, PACKAGED, find_vocabulary
 from gristmill.stages.doc_filter import DocFilter
-from gristmill.stages.protocol import Census, Exchange, Filter, Mapper, Rounds, Similar, Stage
+from gristmill.stages.nearest import nearest
+from gristmill.stages.protocol import Census, Exchange, Filter, MadeByOthers, Mapper, Rounds, Similar, Spelled, Stage
 from gristmill.stages.user_code import file_digest_of, load_object
 
 ENTRY_POINT_GROUP = "gristmill.stages"
@@ -54,6 +54,7 @@ BUILTIN: Mapping[str, str] = {
     "line_dedup": "gristmill.stages.dedup.lines:LineDedup",
     "minhash_dedup": "gristmill.stages.dedup.minhash:MinhashDedup",
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
+    "datatrove": "gristmill.stages.datatrove.stage:DatatroveFilter",
 }
 
 CORPUS_WIDE: Mapping[str, Any] = {"exchange": Exchange, "rounds": Rounds, "similar": Similar, "census": Census}
@@ -72,7 +73,7 @@ def load(name: str, params: Mapping[str, object], base_dir: Path) -> Stage:
     if not isinstance(made, type) or not is_dataclass(made):
         remedy = "a stage is made by @doc_filter, or is a frozen dataclass with name and version"
         raise UsageError("not a stage", where=f"stage {name}", value=type(made).__name__, remedy=remedy)
-    stage = made(**_checked(name, made, params, base_dir))
+    stage = made(**_checked(name, made, _spelled(made, params), base_dir))
     if not hasattr(stage, "version"):
         remedy = "give it the methods of a shape in gristmill.stages.protocol"
         raise UsageError("not a stage", where=f"stage {name}", value=made.__name__, remedy=remedy)
@@ -145,12 +146,14 @@ def file_params(stage: object) -> list[str]:
 
 
 def stage_fingerprint(stage: Any) -> dict[str, Any]:
-    """What decides a stage's output: name, version, parameters, and the digest of a user's file."""
+    """What decides a stage's output: name, version, parameters, the digest of a user's file, versions of packages."""
     found: dict[str, Any] = {
         "stage": stage.name,
         "version": stage.version,
         "params": canonical_params(stage),
     }
+    if isinstance(stage, MadeByOthers):
+        found["packages"] = dict(stage.package_versions())
     module = stage.function.__module__ if isinstance(stage, DocFilter) else type(stage).__module__
     digest = file_digest_of(module)
     return found | {"file": digest} if digest else found
@@ -194,7 +197,7 @@ def _find(name: str, base_dir: Path) -> object:
     found = plugins()
     if name in found:
         return found[name].load()
-    raise UsageError("unknown stage", value=name, remedy=_nearest(name, names(), "`gristmill stage list` lists them"))
+    raise UsageError("unknown stage", value=name, remedy=nearest(name, names(), "`gristmill stage list` lists them"))
 
 
 @functools.lru_cache(maxsize=1)
@@ -208,6 +211,10 @@ def plugins() -> dict[str, EntryPoint]:
     return found
 
 
+def _spelled(made: object, params: Mapping[str, object]) -> Mapping[str, object]:
+    return made.spelled(params) if isinstance(made, Spelled) else params
+
+
 def _checked(name: str, made: type, params: Mapping[str, object], base_dir: Path) -> dict[str, object]:
     types = _types_of(made)
     known = {field.name: field for field in fields(made) if field.init}
@@ -215,7 +222,7 @@ def _checked(name: str, made: type, params: Mapping[str, object], base_dir: Path
     for key, value in params.items():
         where = f"stage {name}.{key}"
         if key not in known:
-            remedy = _nearest(key, known, f"it takes {', '.join(known) or 'none'}")
+            remedy = nearest(key, known, f"it takes {', '.join(known) or 'none'}")
             raise UsageError("unknown parameter", where, key, remedy)
         typed = _typed(types[key], value, where, known[key])
         checked[key] = _found(known[key], typed, base_dir, where)
@@ -378,8 +385,3 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise TypeError(f"a stage's parameter must be plain data, not {type(value).__name__}")
-
-
-def _nearest(word: str, known: Iterable[str], otherwise: str) -> str:
-    near = difflib.get_close_matches(word[:100], list(known), n=1)
-    return f"did you mean {near[0]}" if near else otherwise

@@ -135,7 +135,7 @@ class DocFilter:
                     found = self.function(**arguments)
                     values = {name: _number(found[name]) for name in measures}
                 except (Exception, SystemExit, GeneratorExit) as error:
-                    errors[row] = _describe(error)
+                    errors[row] = describe_error(error)
                     continue
                 finally:
                     if os.getpid() != own_pid:
@@ -221,11 +221,17 @@ def _number(value: object) -> float:
     return float(value)  # pyright: ignore[reportArgumentType]
 
 
-def _describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
+    """What was raised, as a ledger's detail."""
     try:
         said = str(error)
     except Exception:
         said = "(an error that cannot be shown)"
+    return one_line(f"{type(error).__name__}: {said}")
+
+
+def one_line(said: str) -> str:
+    """What foreign code said, as a ledger's detail: one short line of Unicode."""
     # Addresses differ from run to run, and details stand in ledgers that must not.
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x?", f"{type(error).__name__}: {said}")
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x?", said)
     return " ".join(text.split())[:_DETAIL_CHARS].encode("utf-8", "backslashreplace").decode()

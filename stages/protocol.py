@@ -121,6 +121,24 @@ class Profiled(Protocol):
         ...
 
 
+@runtime_checkable
+class Spelled(Protocol):
+    """What a stage's class may have besides: a recipe's parameters in another form than that of its fields."""
+
+    def spelled(self, params: Mapping[str, object]) -> Mapping[str, object]:
+        """The fields that a step's parameters mean. A class method. Raises UsageError."""
+        ...
+
+
+@runtime_checkable
+class MadeByOthers(Protocol):
+    """What a stage may have whose output other packages decide."""
+
+    def package_versions(self) -> Mapping[str, str]:
+        """Version of each installed package that does, "" for one that is not there; part of the fingerprint."""
+        ...
+
+
 RowStage = Filter | Mapper
 
 EMITTED_ADDR = "addr"

@@ -17,6 +17,7 @@ from gristmill.stages.doc_filter import DocFilter
 
 MODULE_PREFIX = "_gristmill_user_"
 _DIGEST_ATTRIBUTE = "__gristmill_file_digest__"
+_SOURCE_ATTRIBUTE = "__gristmill_file_source__"
 
 
 def load_object(path: Path, name: str) -> tuple[object, str]:
@@ -32,6 +33,11 @@ def load_object(path: Path, name: str) -> tuple[object, str]:
             value=path,
             remedy="give the path relative to the recipe, as ./file.py:name",
         ) from error
+    return load_from(path, source, name)
+
+
+def load_from(path: Path, source: bytes, name: str) -> tuple[object, str]:
+    """As `load_object`, of a file that was read before, perhaps on another machine."""
     digest = blake3(source).hexdigest()
     module = _run(path, source, digest)
     if name not in vars(module):
@@ -44,6 +50,25 @@ def load_object(path: Path, name: str) -> tuple[object, str]:
 def file_digest_of(module_name: str) -> str | None:
     """Digest of the user file that a module came from; None for a module of another kind."""
     return getattr(sys.modules.get(module_name), _DIGEST_ATTRIBUTE, None)
+
+
+def source_of(module_name: str) -> tuple[str, bytes] | None:
+    """Path and bytes of the user file that a module came from; None for a module of another kind."""
+    module = sys.modules.get(module_name)
+    source = getattr(module, _SOURCE_ATTRIBUTE, None)
+    return None if module is None or source is None else (str(module.__file__), source)
+
+
+def name_in_file(module_name: str, stage: object) -> str:
+    """Under which name the file of a stage holds it, or its class."""
+    for name, value in vars(sys.modules[module_name]).items():
+        if value is type(stage) or (isinstance(value, DocFilter) and _is_made_of(stage, value)):
+            return name
+    raise UsageError("its file does not hold it by a name", f"stage {getattr(stage, 'name', '')}")
+
+
+def _is_made_of(stage: object, filter_: DocFilter) -> bool:
+    return isinstance(stage, DocFilter) and stage.function is filter_.function
 
 
 def _defined_in(module: ModuleType, value: object) -> bool:
@@ -59,6 +84,7 @@ def _run(path: Path, source: bytes, digest: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     module.__file__ = str(path)
     setattr(module, _DIGEST_ATTRIBUTE, f"blake3:{digest}")
+    setattr(module, _SOURCE_ATTRIBUTE, source)
     sys.modules[name] = module
     try:
         # The bytes that were hashed are the bytes that run. What they print is no result of ours.

@@ -185,11 +185,11 @@ def _check_texts(rows: _Rows, max_bytes: int) -> None:
         rows.faults[row] = ("missing_text", "")
     for row in np.flatnonzero(rows.sizes > max_bytes).tolist():
         rows.faults[row] = ("too_large", "text")
-    for row in _not_utf8(rows.text):
+    for row in not_utf8(rows.text):
         rows.faults.setdefault(row, ("bad_utf8", ""))
 
 
-def _not_utf8(text: pa.Array) -> list[int]:
+def not_utf8(text: pa.Array) -> list[int]:
     """Rows of a large_binary array that are not UTF-8, found by halving."""
     try:
         text.cast(pa.large_string())
@@ -197,7 +197,7 @@ def _not_utf8(text: pa.Array) -> list[int]:
         if len(text) == 1:
             return [0]
         half = len(text) // 2
-        return _not_utf8(text.slice(0, half)) + [half + row for row in _not_utf8(text.slice(half))]
+        return not_utf8(text.slice(0, half)) + [half + row for row in not_utf8(text.slice(half))]
     return []
 
 

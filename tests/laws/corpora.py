@@ -271,7 +271,9 @@ datasets:
   texts:
     read: {wet: "wet/"}
     domain: web
-    steps: [pii]
+    steps:
+      - pii
+      - datatrove: {C4QualityFilter: {min_num_sentences: -1}}
   table:
     read: {arrow: "arrow/*.arrow*"}
     domain: math

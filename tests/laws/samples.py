@@ -20,6 +20,7 @@ SAMPLE_PARAMS: Mapping[str, Mapping[str, object]] = {
     "decontaminate": {"against": str(EVAL_SET), "action": "cut", "margin_chars": 20, "min_piece_chars": 10},
     "repeated_sections": {"min_words": 5, "min_doc_chars": 0},
     "semantic_dedup": {"embeddings": str(TINY_EMBEDDINGS)},
+    "datatrove": {"C4ParagraphFilter": {}},
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 from gristmill.manifests.manifest import read_manifest
 from gristmill.stages import catalogue
 from gristmill.stages.protocol import Filter, Mapper
+from tests.laws.batches import sentence_of
 from tests.laws.samples import sample_stage
 
 MB = 1_000_000
@@ -22,9 +23,8 @@ ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
 ONE_STAGE = """
 import resource, sys
 from gristmill.stages.chain import run_chain
+from tests.laws.batches import make_batch, sentence_of
 from tests.laws.samples import sample_stage
-from tests.laws.test_any_length import sentence_of
-from tests.laws.test_stages import make_batch
 name, size = sys.argv[1], int(sys.argv[2])
 batch = make_batch([sentence_of(name) * (size // len(sentence_of(name)))])
 result = run_chain([sample_stage(name)], batch)
@@ -51,12 +51,6 @@ datasets:
     steps:
       - emit: {context: 8192}
 """
-
-
-def sentence_of(name: str) -> str:
-    """What a long document of a stage repeats."""
-    plain = "The people of that place have been with us, to see what it can be and do. "
-    return f"<p>{plain}</p>\n" if name == "extract_html" else plain
 
 
 def peak_bytes(code: str, *words: object) -> int:

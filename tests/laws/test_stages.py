@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 from blake3 import blake3
 
-from gristmill.manifests.schema import DOCUMENT, content_hashes, document_batch
+from gristmill.manifests.schema import content_hashes
 from gristmill.stages import catalogue
 from gristmill.stages.chain import run_chain
 from gristmill.stages.columns import with_column
 from gristmill.stages.protocol import VERDICTS, Census, Exchange, Filter, Mapper, emitted_schema
+from tests.laws.batches import make_batch
 from tests.laws.corpora import HOSTILE, named_stages, prose
 from tests.laws.samples import sample_stage
 
@@ -24,21 +25,6 @@ STAGES = {name: sample_stage(name) for name in catalogue.names()}
 ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
 EXCHANGES = [n for n, s in STAGES.items() if isinstance(s, Exchange)]
 CENSUSES = [n for n, s in STAGES.items() if isinstance(s, Census)]
-
-
-def make_batch(texts: list[str | None]) -> pa.RecordBatch:
-    """Documents with distinct ids and right hashes; every third bears a language."""
-    text = pa.array(texts, pa.large_string())
-    hashes = content_hashes(text.fill_null(""), pa.nulls(len(texts), DOCUMENT.field("media").type))
-    columns = {
-        "text": text,
-        "id": pa.array([f"{i:032x}" for i in range(len(texts))], pa.string()),
-        "content_hash": hashes,
-        "source": pa.array(["s"] * len(texts), pa.string()),
-        "domain": pa.array(["web"] * len(texts), pa.string()),
-        "lang": pa.array([("en" if i % 3 == 0 else None) for i in range(len(texts))], pa.string()),
-    }
-    return document_batch(columns)
 
 
 def outcome(name: str, batch: pa.RecordBatch) -> list[tuple[object, ...]]:

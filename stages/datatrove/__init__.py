@@ -1,0 +1,1 @@
+"""Filters of datatrove as stages of ours."""
