@@ -9,8 +9,8 @@
 The function's arguments name columns of `manifests.schema.DOCUMENT` (a null text comes as "", other nulls
 as None); it returns a value for each measure that has a limit. None and NaN mean "does not apply" and never
 drop. A record on which it raises, or returns something else, is quarantined as `filter_error` with the
-exception as detail; the others go on. Reasons are `<measure>_above` and `<measure>_below`, tried in the order
-in which they are written.
+exception as detail; the others go on. MemoryError alone is the machine's, and ends the task. Reasons are
+`<measure>_above` and `<measure>_below`, tried in the order in which they are written.
 
 Imports nothing heavy: `gristmill.stages` imports it.
 """
@@ -134,6 +134,8 @@ class DocFilter:
                 try:
                     found = self.function(**arguments)
                     values = {name: _number(found[name]) for name in measures}
+                except MemoryError:
+                    raise  # what memory a machine has decides no record's fate: the engine tries again, or stops
                 except (Exception, SystemExit, GeneratorExit) as error:
                     errors[row] = describe_error(error)
                     continue

@@ -186,6 +186,8 @@ class DatatroveFilter:
         try:
             (said,) = made.filter_batch([document])
             return said
+        except MemoryError:
+            raise  # the machine's, not the record's
         except (Exception, SystemExit, GeneratorExit) as error:  # foreign code: the record's fate, told and counted
             classes.stop_if_lacking(self.filter, error)
             return error

@@ -86,6 +86,15 @@ def test_a_split_that_kills_every_worker_stops_the_run_and_leaves_the_rest(tmp_p
     assert json_of(done)["error"]["exit_code"] == EXIT_ENGINE
 
 
+def test_what_memory_a_machine_has_decides_no_records_fate(tmp_path: Path) -> None:
+    """A user's filter that is refused memory ends the task, not the record."""
+    recipe = project(tmp_path, "if 'doc 3' in text: bytearray(1 << 60)")
+    done = call("run", recipe, "--out", tmp_path / "out", "--workers", "1")
+    assert done.returncode == EXIT_ENGINE
+    assert "a worker ran out of memory" in done.stderr
+    assert "resume with: gristmill run" in done.stderr
+
+
 def test_ctrl_c_ends_all_processes_and_the_run_resumes(tmp_path: Path) -> None:
     recipe = project(tmp_path, SLOW)
     words = command("run", recipe, "--out", tmp_path / "out", "--workers", "2")
