@@ -45,7 +45,7 @@ def random_numbers(sets: Sequence[frozenset[twin.Shingle]], truth: Truth) -> dic
     """By document: one for each of its shingles."""
     numbers: dict[twin.Shingle, int] = {}
     docs = np.unique(np.concatenate([truth.left, truth.right])).tolist()
-    rows = {doc: [numbers.setdefault(s, len(numbers)) for s in sets[doc]] for doc in docs}
+    rows = {doc: [numbers.setdefault(s, len(numbers)) for s in sorted(sets[doc])] for doc in docs}
     random = np.random.default_rng(99).integers(0, 2**64, len(numbers), dtype=np.uint64)
     return {doc: random[row] for doc, row in rows.items()}
 

@@ -42,7 +42,7 @@ def groups_of(truth: Truth, sets: Sequence[Set[Any]], max_pairs: int) -> list[Gr
         for column, doc in enumerate(docs.tolist()):
             for shingle in sets[doc]:
                 bits[shingle] += 1 << column
-        classes = Counter(bits.values())
+        classes = dict(sorted(Counter(bits.values()).items()))  # in no order of sets: draws follow it
         member = np.array([[mask >> column & 1 for column in range(len(docs))] for mask in classes], dtype=np.bool_)
         ends = np.searchsorted(docs, np.stack([truth.left[pairs], truth.right[pairs]], axis=1))
         found.append(Group(pairs, ends, member, np.array(list(classes.values()), dtype=np.float64)))
