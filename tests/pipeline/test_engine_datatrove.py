@@ -8,23 +8,23 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gristmill.manifests.errors import EXIT_BUG, EXIT_ENGINE, EXIT_INTERRUPTED, EXIT_USAGE, EngineLostError
+from gristmill.manifests.errors import EXIT_INPUT, EXIT_INTERRUPTED, EXIT_USAGE, EngineLostError
 from gristmill.pipeline.engines.datatrove import DatatroveEngine, deal
 from gristmill.pipeline.engines.local import TaskError
-from gristmill.pipeline.engines.protocol import EngineEvent
-from gristmill.pipeline.engines.trove.job import write_job
+from gristmill.pipeline.engines.protocol import EngineEvent, in_order
+from gristmill.pipeline.engines.trove.job import Job, write_job
 from gristmill.pipeline.engines.trove.local import LocalLauncher, at_once
 from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.task import Resources, make_task
 from tests.laws.running import call, command, fingerprint, json_of, run_inline, run_on
 from tests.pipeline.kept_launcher import KeptLauncher
-from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, SLOW, project
+from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, RECIPE, SLOW, project
 
 EXIT_IN_TASK = "if 'doc 3' in text:\n        os._exit(3)"
-RAISE = "if 'doc 3' in text:\n        raise SystemExit('no such thing')"
 SECRET = "hunter2-7f3a9c"
 
 
@@ -90,15 +90,31 @@ def test_a_split_that_takes_every_worker_along_stops_the_run(tmp_path: Path, bod
     assert not (tmp_path / "out" / JOBS).exists()
 
 
-def test_what_a_task_raises_is_raised_as_it_is(tmp_path: Path, launcher: KeptLauncher) -> None:
-    recipe = project(tmp_path, RAISE)
-    with pytest.raises(TaskError, match="SystemExit: no such thing") as caught:
-        run_on(launcher.engine(tmp_path / "out"), recipe, tmp_path / "out")
-    assert "mine.py" in caught.value.__notes__[0]
-    words = ("run", recipe, "--out", tmp_path / "out", "--workers", "2", "--json", "--quiet")
-    done = call(*words, "--engine", "datatrove")
-    assert done.returncode == EXIT_BUG
-    assert json_of(done) == json_of(call(*words))
+def test_a_bug_in_a_task_is_raised_with_its_traceback(tmp_path: Path, launcher: KeptLauncher) -> None:
+    with pytest.raises(TaskError, match="KeyError") as caught:
+        in_order(launcher.engine(tmp_path).map([make_task("decide", {}, {}, "t 1/1")], lambda event: None))
+    assert "in the worker:\nTraceback" in caught.value.__notes__[0]
+
+
+@pytest.fixture
+def errors_told(tmp_path: Path) -> list[dict[str, Any]]:
+    """What the command says on either engine of a task's error: the stage of the first dataset changes the input of
+    the second, which is listed by then."""
+    recipe = project(tmp_path, "(HERE / 'later' / 'a.txt').write_text('other')")
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "a.txt").write_text("as listed")
+    recipe.write_text(RECIPE + '  e:\n    read: {text: "later/*.txt"}\n')
+    words = ("run", recipe, "--workers", "2", "--json", "--quiet")
+    told: list[dict[str, Any]] = []
+    for name in ("local", "datatrove"):
+        (tmp_path / "later" / "a.txt").write_text("as listed")
+        told.append(json_of(call(*words, "--out", tmp_path / name, "--engine", name))["error"])
+    return told
+
+
+def test_what_a_task_raises_ends_the_command_as_on_the_local_engine(errors_told: list[dict[str, Any]]) -> None:
+    assert errors_told[0]["exit_code"] == EXIT_INPUT
+    assert errors_told[0] == errors_told[1]
 
 
 def test_ctrl_c_ends_all_processes_and_the_run_resumes(tmp_path: Path, marked: dict[str, str]) -> None:
@@ -117,15 +133,22 @@ def test_ctrl_c_ends_all_processes_and_the_run_resumes(tmp_path: Path, marked: d
     assert not (tmp_path / "out" / JOBS).exists()
 
 
-def test_a_killed_driver_takes_its_workers_along_and_the_run_resumes(
-    tmp_path: Path, marked: dict[str, str], launcher: KeptLauncher
-) -> None:
+@pytest.fixture
+def killed_driver(tmp_path: Path, marked: dict[str, str]) -> Path:
+    """A recipe whose driver was killed at work."""
     recipe = project(tmp_path, SLOW)
     words = command("run", recipe, "--out", tmp_path / "out", "--workers", "2", "--engine", "datatrove", "--quiet")
     process = subprocess.Popen(words, env=marked)
     wait_for(tmp_path / "started")
     process.kill()
     process.wait()
+    return recipe
+
+
+def test_a_killed_driver_takes_its_workers_along_and_the_run_resumes(
+    killed_driver: Path, tmp_path: Path, launcher: KeptLauncher
+) -> None:
+    recipe = killed_driver
     wait_until_gone(str(tmp_path))
     assert list((tmp_path / "out" / JOBS).iterdir())
     run_on(launcher.engine(tmp_path / "out"), recipe, tmp_path / "out")
@@ -134,8 +157,10 @@ def test_a_killed_driver_takes_its_workers_along_and_the_run_resumes(
     assert not (tmp_path / "out" / JOBS).exists()
 
 
-def test_a_killed_host_is_replaced(tmp_path: Path) -> None:
-    recipe = project(tmp_path, SLOW)
+@pytest.fixture
+def killed_host(tmp_path: Path) -> Path:
+    """The output of a run whose host of workers was killed, once."""
+    recipe = project(tmp_path, "time.sleep(0.1)")
     launcher = LocalLauncher(2)
     killed: list[int] = []
 
@@ -148,7 +173,11 @@ def test_a_killed_host_is_replaced(tmp_path: Path) -> None:
     run_on(DatatroveEngine(tmp_path / "out", launcher), recipe, tmp_path / "out", notify=kill_once)
     assert killed
     run_inline(recipe, tmp_path / "calm")
-    assert fingerprint(tmp_path / "out") == fingerprint(tmp_path / "calm")
+    return tmp_path / "out"
+
+
+def test_a_killed_host_is_replaced(killed_host: Path) -> None:
+    assert fingerprint(killed_host) == fingerprint(killed_host.with_name("calm"))
 
 
 def test_a_secret_of_the_environment_is_written_nowhere(tmp_path: Path, marked: dict[str, str]) -> None:
@@ -185,13 +214,19 @@ def test_slurm_without_its_programs_is_told_before_anything_starts(tmp_path: Pat
     assert "Slurm's programs are not on PATH: 'sbatch'" in done.stderr
 
 
-def test_a_launch_that_never_begins_a_task_is_given_up(tmp_path: Path) -> None:
-    recipe = project(tmp_path, "pass")
-    launcher = LocalLauncher(2)
-    launcher.stuck_s = 0.0
-    with pytest.raises(EngineLostError, match="3 jobs ended without beginning a task") as caught:
-        run_on(DatatroveEngine(tmp_path / "out", launcher), recipe, tmp_path / "out")
-    assert caught.value.exit_code == EXIT_ENGINE
+class Idle(LocalLauncher):
+    """Launches nothing."""
+
+    stuck_s = 0.1
+
+    def start(self, job: Job, ranks: int, resources: Resources) -> None:
+        return
+
+
+def test_jobs_that_never_begin_a_task_are_given_up(tmp_path: Path) -> None:
+    engine = DatatroveEngine(tmp_path, Idle(2))
+    with pytest.raises(EngineLostError, match="3 jobs ended without beginning a task: 'no task was begun for"):
+        in_order(engine.map([make_task("decide", {}, {}, "t 1/1")], lambda event: None))
 
 
 def test_tasks_are_dealt_evenly_the_largest_first_and_the_deadly_alone() -> None:

@@ -29,6 +29,8 @@ from gristmill.pipeline.task import Resources, Task
 
 LEFT_AFTER_S = 7 * 86400.0
 """A job of a cluster may wait that long in its queue after its driver died."""
+EXECUTOR_FOLDERS = ("completions", "logs", "slurm_logs", "stats")
+"""Where datatrove's executors write in their folder."""
 _OFFSET_BYTES = 8
 _ORDER = ("start", "done", "error", "gone")
 
@@ -151,8 +153,8 @@ def write_job(root: Path, ranks: Sequence[Mapping[int, Task]]) -> Job:
     """Freeze tasks, by their numbers, rank by rank. The folder is the user's own: errors in it are pickled."""
     folder = root / JOBS / uuid.uuid4().hex
     folder.parent.mkdir(exist_ok=True)
-    for path in (folder, folder / "marks", folder / "log"):
-        path.mkdir(mode=0o700)
+    for name in (".", "marks", "log", *(f"log/{name}" for name in EXECUTOR_FOLDERS)):
+        (folder / name).mkdir(mode=0o700)
     with (folder / "ranks.jsonl").open("xb") as lines, (folder / "ranks.index").open("xb") as index:
         for rank in ranks:
             index.write(lines.tell().to_bytes(_OFFSET_BYTES, "little"))

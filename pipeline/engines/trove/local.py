@@ -22,7 +22,7 @@ from typing import Any
 
 from gristmill.pipeline.engines.local import die_with_parent
 from gristmill.pipeline.engines.trove.job import Job, Worker, is_old
-from gristmill.pipeline.engines.trove.step import split_step
+from gristmill.pipeline.engines.trove.step import log_folder, split_step
 from gristmill.pipeline.task import KINDS, Resources, Task
 
 RANKS_A_WORKER = 4
@@ -217,8 +217,6 @@ def _launch(job: Job, ranks: int, workers: int, of: tuple[int, str]) -> Any:
 def local_executor(job: Job, ranks: int, workers: int, sockets: str) -> Any:
     """The executor of a job in this process."""
     from datatrove.executor.local import LocalPipelineExecutor
-    from datatrove.io import DataFolder
-    from fsspec.implementations.local import LocalFileSystem
     from loguru import logger
     from multiprocess.process import current_process
 
@@ -229,7 +227,7 @@ def local_executor(job: Job, ranks: int, workers: int, sockets: str) -> Any:
         [split_step(str(job.folder))],
         tasks=ranks,
         workers=min(workers, ranks),
-        logging_dir=DataFolder(str(job.log), fs=LocalFileSystem(auto_mkdir=True)),
+        logging_dir=log_folder(job),
         skip_completed=False,
         start_method="fork",
     )

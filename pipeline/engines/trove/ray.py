@@ -25,7 +25,7 @@ from gristmill.pipeline.engines.choose import require
 from gristmill.pipeline.engines.local import die_with_parent
 from gristmill.pipeline.engines.trove.job import Job, Worker
 from gristmill.pipeline.engines.trove.local import STUCK_S, clear_left
-from gristmill.pipeline.engines.trove.step import split_step
+from gristmill.pipeline.engines.trove.step import log_folder, split_step
 from gristmill.pipeline.profile import RayProfile
 from gristmill.pipeline.task import Resources, Task
 
@@ -35,7 +35,9 @@ START_S = 120.0
 _STORE_BYTES = 100 << 20
 """Of Ray's object store, through which nothing of ours goes."""
 _GIB = 1 << 30
-_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+_PRIVATE = {"RAY_USAGE_STATS_ENABLED": "0"}
+_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Else Ray takes a reachable address of the machine in place of 127.0.0.1, and its servers listen everywhere."""
 
 
 class RayLauncher:
@@ -163,7 +165,7 @@ def _host(pipe: Connection, driver: int, address: str | None, workers: int, fold
     os.setpgid(0, 0)
     die_with_parent(driver)
     os.dup2(2, 1)
-    os.environ.update(_ENVIRONMENT)
+    os.environ.update(_PRIVATE if address is not None else {**_PRIVATE, **_LOOPBACK})
     ray: Any = importlib.import_module("ray")
     quiet: dict[str, Any] = {"logging_level": "CRITICAL", "log_to_driver": False}
     try:
@@ -186,8 +188,6 @@ def _host(pipe: Connection, driver: int, address: str | None, workers: int, fold
 def _run(folder: str, ranks: int, workers: int, resources: Resources) -> str:
     """Run the executor of a job; why it ended, which says nothing of its tasks."""
     from datatrove.executor.ray import RayPipelineExecutor
-    from datatrove.io import DataFolder
-    from fsspec.implementations.local import LocalFileSystem
     from loguru import logger
 
     logger.disable("datatrove")
@@ -199,7 +199,7 @@ def _run(folder: str, ranks: int, workers: int, resources: Resources) -> str:
         cpus_per_task=cpus,
         mem_per_cpu_gb=resources.mem_bytes / cpus / _GIB,
         gpus_per_task=resources.gpus,
-        logging_dir=DataFolder(str(Job(Path(folder)).log), fs=LocalFileSystem(auto_mkdir=True)),
+        logging_dir=log_folder(Job(Path(folder))),
         skip_completed=False,
     )
     try:

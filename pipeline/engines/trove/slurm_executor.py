@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.errors import EngineLostError
 from gristmill.pipeline.engines.trove.job import Job
-from gristmill.pipeline.engines.trove.step import at_work, split_step
+from gristmill.pipeline.engines.trove.step import at_work, log_folder, split_step
 from gristmill.pipeline.profile import SlurmProfile
 from gristmill.pipeline.task import Resources
 
@@ -48,8 +48,6 @@ class SlurmJob:
 def slurm_executor(made_of: SlurmJob) -> "SlurmPipelineExecutor":
     """The executor. It is pickled as a call of this function."""
     from datatrove.executor.slurm import SlurmPipelineExecutor
-    from datatrove.io import DataFolder
-    from fsspec.implementations.local import LocalFileSystem
 
     job, profile = Job(Path(made_of.folder)), made_of.profile
 
@@ -85,7 +83,7 @@ def slurm_executor(made_of: SlurmJob) -> "SlurmPipelineExecutor":
         max_array_size=profile.max_array_size,
         max_array_launch_parallel=made_of.workers == -1,
         job_id_retriever=_Ids(str(job.array_ids)),
-        logging_dir=DataFolder(str(job.log), fs=LocalFileSystem(auto_mkdir=True)),
+        logging_dir=log_folder(job),
         skip_completed=False,
         requeue_signals=None,  # ours are set in `run`
         tasks_per_job=profile.tasks_per_job,

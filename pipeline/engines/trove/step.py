@@ -17,6 +17,7 @@ from gristmill.pipeline.engines.trove.job import Job
 from gristmill.pipeline.task import Task, run_task
 
 if TYPE_CHECKING:
+    from datatrove.io import DataFolder
     from datatrove.pipeline.base import PipelineStep
 
 
@@ -43,6 +44,14 @@ def split_step(folder: str, guarded: bool = False) -> "PipelineStep":
             return split_step, (folder, guarded)
 
     return SplitStep()
+
+
+def log_folder(job: Job) -> "DataFolder":
+    """Where an executor of a job may write. It makes no folders: who is late finds that the job was called off."""
+    from datatrove.io import DataFolder
+    from fsspec.implementations.local import LocalFileSystem
+
+    return DataFolder(str(job.log), fs=LocalFileSystem(auto_mkdir=False), auto_mkdir=False)
 
 
 def guard_rank(job: Job, rank: int) -> None:
