@@ -28,7 +28,7 @@ name: exchange
 datasets:
   lines:
     read: {jsonl: "jsonl/*.jsonl*"}
-    steps: [minhash_dedup, gopher_quality]
+    steps: [exact_dedup]
 """
 SECRET = "hunter2-7f3a9c"
 
