@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -32,6 +33,7 @@ from gristmill.pipeline.task import Resources, Task
 RANKS_A_SLOT = 2
 """A rank costs Ray a process, some seconds until it has loaded what tasks need."""
 START_S = 120.0
+PROBE_S = 10.0
 _STORE_BYTES = 100 << 20
 """Of Ray's object store, through which nothing of ours goes."""
 _GIB = 1 << 30
@@ -77,6 +79,9 @@ class RayLauncher:
         return max(min(sum(room), self._asked or sum(room)), 1)
 
     def _start_host(self) -> None:
+        silent = _silence(self._address) if self._address is not None else ""
+        if silent:
+            raise self._unreachable(silent)
         # Ray's sockets lie in there: their paths must stay below 108.
         self._folder = tempfile.mkdtemp(prefix="gristmill-", dir="/tmp") if self._address is None else ""
         context = multiprocessing.get_context("spawn")
@@ -95,9 +100,12 @@ class RayLauncher:
             answer = "its process has died"
         if isinstance(answer, str):
             self._end_host()
-            remedy = "check the cluster and [PROFILE.ray] address, then run the same command to resume"
-            raise EngineLostError("Ray cannot be reached", self._address or "this machine", answer, remedy)
+            raise self._unreachable(answer)
         self._nodes = answer
+
+    def _unreachable(self, why: str) -> EngineLostError:
+        remedy = "check the cluster and [PROFILE.ray] address, then run the same command to resume"
+        return EngineLostError("Ray cannot be reached", self._address or "this machine", why, remedy)
 
     def start(self, job: Job, ranks: int, resources: Resources) -> None:
         """See Launcher."""
@@ -156,6 +164,18 @@ class RayLauncher:
         self._pipe = self._host = None
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _silence(address: str) -> str:
+    """Why nobody answers at an address of the form HOST:PORT; empty when somebody does. Ray tries for minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if not colon or not port.isdigit():
+        return ""
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PROBE_S).close()
+    except (OSError, OverflowError) as error:
+        return str(error)
+    return ""
 
 
 def _host(pipe: Connection, driver: int, address: str | None, workers: int, folder: str) -> None:
