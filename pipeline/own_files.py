@@ -1,8 +1,8 @@
 """Which files of an output are a run's own: what it may replace and take away, and never reads as input.
 
-Own are the files right below the output that a run writes, `objects/`, `indexes/`, `alarms/`, and in the folder of
-each dataset the names that publishing gives. Everything else belongs to somebody else and is left alone: a dataset
-whose folder holds other files is refused before anything is done.
+Own are the files right below the output that a run writes, `objects/`, `indexes/`, `alarms/`, `.jobs/`, and in the
+folder of each dataset the names that publishing gives. Everything else belongs to somebody else and is left alone: a
+dataset whose folder holds other files is refused before anything is done.
 """
 
 import json
@@ -19,6 +19,8 @@ from gristmill.manifests.manifest import ALARMS, FORMAT, MANIFEST, RUN
 from gristmill.pipeline.lock import LOCK
 from gristmill.pipeline.progress import EVENTS
 
+JOBS = ".jobs"
+"""What executors of clusters are given to do, and what they say of it: no dataset has such a name."""
 INPUTS = "inputs.json"
 """The cache of input digests."""
 
@@ -68,7 +70,7 @@ def own_input(out: Path, datasets: Iterable[str]) -> Callable[[str], bool]:
     An output may lie among the inputs of a pattern like `**`; what the run before left there is no input.
     Raises UsageError on a folder (`/` at the end) that is read as a whole and holds the output.
     """
-    unfinished = {OBJECTS, INDEXES, ALARMS, *datasets}
+    unfinished = {OBJECTS, INDEXES, ALARMS, JOBS, *datasets}
 
     @cache
     def real_folder(folder: str) -> str:

@@ -24,13 +24,15 @@ NEEDS = {"spark": ("pyspark", "spark"), "datatrove": ("datatrove", "datatrove"),
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine and what it is made with."""
+    """An engine and what it is made with. `asked` is the number of workers that somebody named, of which None says that
+    a cluster may use what it has; `workers` is a number for this machine in any case."""
 
     engine: str
     workers: int
     master: str | None
     executor: str
     profile: Profile
+    asked: int | None = None
 
 
 def choice_of(args: argparse.Namespace, profile: Profile) -> Choice:
@@ -43,7 +45,8 @@ def choice_of(args: argparse.Namespace, profile: Profile) -> Choice:
         remedy = "add --engine datatrove"
         raise UsageError(f"the engine {engine} has no executors", "--executor", args.executor, remedy)
     executor = _one_of("--executor", executor or "local", get_args(Executor))
-    return Choice(engine, workers_for(args.workers, profile.workers), master, executor, profile)
+    asked = args.workers if args.workers is not None else profile.workers
+    return Choice(engine, workers_for(args.workers, profile.workers), master, executor, profile, asked)
 
 
 def _one_of(option: str, name: str, known: tuple[str, ...]) -> str:
@@ -71,15 +74,26 @@ def engine_for(choice: Choice, out: Path, shipped: Shipped) -> Engine:
 
         return spark_engine(choice, out, shipped)
     if choice.engine != "local":
-        _require(choice.engine)
+        require(choice.engine)
+    if choice.engine == "datatrove":
+        from gristmill.pipeline.engines.datatrove import datatrove_engine
+
+        return datatrove_engine(choice, out)
+    if choice.engine != "local":
         raise UsageError("no such engine in this version", "--engine", choice.engine, "use local")
     from gristmill.pipeline.engines.local import LocalEngine
 
     return LocalEngine(out, choice.workers)
 
 
-def _require(name: str) -> None:
+def require(name: str) -> None:
+    """Raise UsageError when what an engine or executor needs is not installed."""
     module, extra = NEEDS[name]
     if find_spec(module) is None:
         remedy = f"pip install 'gristmill[{extra}]', or leave the option out: results do not depend on the engine"
-        raise UsageError(f"{name} needs the package {module}, which is not installed", "--engine", name, remedy)
+        raise UsageError(
+            f"{name} needs the package {module}, which is not installed",
+            "--executor" if name == "ray" else "--engine",
+            name,
+            remedy,
+        )

@@ -44,7 +44,7 @@ def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -
         os.environ[VISIBLE] = ",".join(gpus)
     os.dup2(2, 1)  # what a stage prints is no result of the command
     if hasattr(os, "getppid"):
-        _die_with_parent(parent_pid)
+        die_with_parent(parent_pid)
     store = ObjectStore(Path(root))
     while True:
         try:
@@ -67,7 +67,7 @@ def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -
         pipe.send(answer)
 
 
-def _die_with_parent(parent_pid: int) -> None:
+def die_with_parent(parent_pid: int) -> None:
     """Have the kernel end this process with the driver (Linux); elsewhere the closed pipe does."""
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -119,7 +120,8 @@ def test_an_error_of_a_task_is_told_as_the_local_engine_tells_it(tmp_path: Path,
         for name, options in (("a", ["--workers", "1"]), ("b", spark(spark_cluster)))
     ]
     assert [done.returncode for done in told] == [EXIT_BUG, EXIT_BUG]
-    assert told[0].stderr == told[1].stderr
+    said = [re.sub(r"read \d/2", "read", done.stderr) for done in told]  # whichever split was first
+    assert said[0] == said[1] != ""
     assert "retry" not in events(tmp_path / "b")
 
 

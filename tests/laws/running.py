@@ -10,7 +10,7 @@ from typing import Any
 
 from gristmill.manifests.manifest import published
 from gristmill.pipeline.engines.local import LocalEngine
-from gristmill.pipeline.engines.protocol import EngineEvent
+from gristmill.pipeline.engines.protocol import Engine, EngineEvent, Notify
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
 
@@ -22,17 +22,23 @@ def write_recipe(folder: Path, text: str, name: str = "recipe.yaml") -> Path:
     return path
 
 
-def run_inline(recipe: Path, out: Path, workers: int = 0, options: RunOptions | None = None) -> dict[str, Any]:
-    """Run a recipe; manifests by name."""
+def _silent(_: EngineEvent) -> None:
+    return
 
-    def silent(_: EngineEvent) -> None:
-        return
 
-    engine = LocalEngine(out, workers)
+def run_on(
+    engine: Engine, recipe: Path, out: Path, options: RunOptions | None = None, notify: Notify = _silent
+) -> dict[str, Any]:
+    """Run a recipe on an engine, which is closed; manifests by name."""
     try:
-        return Run(load(load_recipe(recipe)), out, engine, options or RunOptions(), silent).execute()
+        return Run(load(load_recipe(recipe)), out, engine, options or RunOptions(), notify).execute()
     finally:
         engine.close()
+
+
+def run_inline(recipe: Path, out: Path, workers: int = 0, options: RunOptions | None = None) -> dict[str, Any]:
+    """Run a recipe on the local engine; manifests by name."""
+    return run_on(LocalEngine(out, workers), recipe, out, options)
 
 
 def command(*words: str | Path) -> list[str]:

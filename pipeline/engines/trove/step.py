@@ -1,0 +1,103 @@
+"""The one datatrove step: rank r runs the tasks of rank r of a job by the common runner, and marks how they end.
+
+It takes and gives no documents. It never raises what a task raised, but marks it for the driver; so executors see
+success whatever the task did, and what they note of completions means nothing.
+"""
+
+import contextlib
+import os
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.errors import EngineLostError, GristmillError
+from gristmill.pipeline.engines.local import TaskError, die_with_parent
+from gristmill.pipeline.engines.trove.job import Job
+from gristmill.pipeline.task import Task, run_task
+
+if TYPE_CHECKING:
+    from datatrove.io import DataFolder
+    from datatrove.pipeline.base import PipelineStep
+
+
+at_work: list[tuple[Job, int, str]] = []
+"""The job, number and label of the task that this process is at, for who has to end it; at most one."""
+
+
+def split_step(folder: str, guarded: bool = False) -> "PipelineStep":
+    """The step of the job in a folder. It is pickled as a call of this function: the folder's name is all it holds.
+
+    `guarded`: a rank runs in a process of its own, whose death is told; for executors that would not notice it.
+    """
+    from datatrove.pipeline.base import PipelineStep
+
+    class SplitStep(PipelineStep):
+        name = "splits of gristmill"
+        type = "Gristmill"
+
+        def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Any:
+            (guard_rank if guarded else run_rank)(Job(Path(folder)), rank)
+            yield from ()
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return split_step, (folder, guarded)
+
+    return SplitStep()
+
+
+def log_folder(job: Job) -> "DataFolder":
+    """Where an executor of a job may write. It makes no folders: who is late finds that the job was called off."""
+    from datatrove.io import DataFolder
+    from fsspec.implementations.local import LocalFileSystem
+
+    return DataFolder(str(job.log), fs=LocalFileSystem(auto_mkdir=False), auto_mkdir=False)
+
+
+def guard_rank(job: Job, rank: int) -> None:
+    """Run a rank in a child process, and say so when that dies."""
+    guard = os.getpid()
+    die_with_parent(os.getppid())
+    child = os.fork()
+    if child == 0:
+        try:
+            die_with_parent(guard)
+            run_rank(job, rank)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code != 0:
+        with contextlib.suppress(FileNotFoundError):
+            job.lose(next(job.tasks(rank))[0], f"exit code {code}")
+
+
+def run_rank(job: Job, rank: int) -> None:
+    """Run the tasks of a rank; the first that raises ends it. A job whose folder is gone was called off."""
+    store = ObjectStore(job.root)
+    with contextlib.suppress(FileNotFoundError):
+        for number, task in job.tasks(rank):
+            at_work[:] = [(job, number, task.label)]
+            job.begin(number)
+            error = error_of(store, task)
+            at_work.clear()
+            job.end(number, error)
+            if error is not None:
+                return
+
+
+def error_of(store: ObjectStore, task: Task) -> BaseException | None:
+    """Run a task; what it raised as it is, a bug as a TaskError with the traceback as a note, None when it is done."""
+    try:
+        run_task(store, task)
+    except (GristmillError, OSError) as error:
+        return error
+    except MemoryError:
+        remedy = "run the same command with fewer --workers to resume"
+        return EngineLostError("a worker ran out of memory", task.label, remedy=remedy)
+    except BaseException as error:
+        wrapped = TaskError(f"{type(error).__name__}: {error}", where=task.label)
+        wrapped.add_note(f"in the worker:\n{traceback.format_exc()}")
+        return wrapped
+    return None
