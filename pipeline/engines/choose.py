@@ -69,18 +69,15 @@ def engine_for(choice: Choice, out: Path, shipped: Shipped) -> Engine:
     """The engine; `shipped` are files that its machines may not see. Raises UsageError where what it needs is not
     installed."""
     if choice.engine == "spark":
-        _require("spark")
+        require("spark")
         from gristmill.pipeline.engines.spark.engine import spark_engine
 
         return spark_engine(choice, out, shipped)
-    if choice.engine != "local":
-        require(choice.engine)
     if choice.engine == "datatrove":
+        require("datatrove")
         from gristmill.pipeline.engines.datatrove import datatrove_engine
 
         return datatrove_engine(choice, out)
-    if choice.engine != "local":
-        raise UsageError("no such engine in this version", "--engine", choice.engine, "use local")
     from gristmill.pipeline.engines.local import LocalEngine
 
     return LocalEngine(out, choice.workers)
