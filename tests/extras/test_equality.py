@@ -13,7 +13,7 @@ from tests.laws.corpora import RECIPES, write_corpus
 from tests.laws.running import call, fingerprint, run_inline, write_recipe
 from tests.laws.wide import wide_recipe, write_layout
 
-ENGINES = ["spark cluster", "spark local"]
+ENGINES = ["spark cluster", "spark local", "datatrove", "datatrove on ray"]
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,8 @@ def options(request: pytest.FixtureRequest, spark_cluster: Cluster) -> list[str]
     return {
         "spark cluster": ["--engine", "spark", "--master", spark_cluster.url],
         "spark local": ["--engine", "spark", "--workers", "2"],
+        "datatrove": ["--engine", "datatrove", "--workers", "2"],
+        "datatrove on ray": ["--engine", "datatrove", "--executor", "ray", "--workers", "2"],
     }[request.param]
 
 
