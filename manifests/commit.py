@@ -18,7 +18,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Self
@@ -332,6 +332,13 @@ class ObjectStore:
             if not path.is_file() or path.stat().st_size != file.bytes:
                 return None
         return receipt
+
+    def find_all(self, keys: Iterable[str]) -> Iterator[Receipt | None]:
+        """`find` of each key, in order."""
+        return map(self.find, keys)
+
+    def fetch(self, paths: Iterable[str | Path]) -> None:
+        """Have files below the root on this machine's disk, before they are read under these paths: here they are."""
 
     def begin(self, key: str, what: Mapping[str, Any]) -> ObjectWriter:
         """Start an attempt. A receipt whose files are gone or short is removed, and made again."""

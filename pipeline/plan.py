@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import key_of
-from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import AlarmError
+from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.build_read import READ_VERSION, list_inputs
 from gristmill.pipeline.context import Context
@@ -54,7 +54,7 @@ def _silent(_: EngineEvent) -> None:
 def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The plan of a recipe, against an output when one is given. Raises what `run` would raise first."""
     recipe = loaded.recipe
-    store = ObjectStore(out if out is not None else Path("/nonexistent"))
+    store = open_store(out if out is not None else "/nonexistent")
     ctx = Context(store, FindingEngine(store), recipe, _silent)
     ctx = replace(ctx, **(options or {}))
     if out is not None:

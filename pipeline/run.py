@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import VOLATILE
-from gristmill.manifests.commit import ObjectStore, sweep_leftovers
+from gristmill.manifests.commit import sweep_leftovers
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.manifests.manifest import Manifest, write_run
+from gristmill.manifests.open_store import open_store
 from gristmill.manifests.vocabulary import find_vocabulary
 from gristmill.pipeline.alarms import StoppedError, clear_report, events, judge, refuse_foreign_reports, reported
 from gristmill.pipeline.build import Built, distinct_shards, run_phase
@@ -156,7 +157,7 @@ class Run:
         self.out = out
         self.engine = engine
         self.options = options
-        self.store = ObjectStore(out)
+        self.store = open_store(out)
         recipe = loaded.recipe
         self.ctx = Context(self.store, engine, recipe, notify, options.measures_all, options.sample)
         self.plan = shares(recipe, options.selection)

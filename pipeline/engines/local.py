@@ -21,6 +21,7 @@ from typing import Any
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.errors import EngineLostError, GristmillError
+from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.task import Task, run_task
 
@@ -39,7 +40,7 @@ def _work(root: str, pipe: Connection, parent_pid: int) -> None:
     os.dup2(2, 1)  # what a stage prints is no result of the command
     if hasattr(os, "getppid"):
         _die_with_parent(parent_pid)
-    store = ObjectStore(Path(root))
+    store = open_store(root)
     while True:
         try:
             task: Task | None = pipe.recv()
@@ -91,10 +92,9 @@ class LocalEngine:
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
-        store = ObjectStore(self._root)
+        store = open_store(self._root)
         queue: list[tuple[int, int]] = []
-        for index, task in enumerate(tasks):
-            found = store.find(task.key)
+        for index, (task, found) in enumerate(zip(tasks, store.find_all(t.key for t in tasks), strict=True)):
             if found is not None:
                 notify(EngineEvent("reuse", task.label))
                 yield index, found
