@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE, AlarmError, UsageError
+from gristmill.manifests.remote_access import is_remote, obstore
+from gristmill.manifests.working_copy import remove_working_copy, working_copy
 
 QUARANTINED_FRAC_SHOWN = 0.2
 
@@ -44,7 +46,7 @@ exit codes: 0 all datasets are made, 2 wrong recipe or usage, 3 an input cannot 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `run`."""
     parser.add_argument("recipe", metavar="RECIPE", help="a YAML file, or the name of a packaged recipe")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where results go; made when absent")
+    parser.add_argument("--out", required=True, metavar="DIR", help="where results go: a folder, or s3://BUCKET/PREFIX")
     parser.add_argument("--engine", metavar="E", help="where tasks run: local (default), spark, or datatrove")
     parser.add_argument("--master", metavar="URL", help="Spark's cluster: local[*] (default), spark://HOST:PORT, yarn")
     parser.add_argument("--executor", metavar="X", help="datatrove's executor: local (default), slurm, or ray")
@@ -73,6 +75,8 @@ def output_folder(text: str) -> Path:
     """The folder that results go to, made when absent. Raises UsageError when it cannot be one."""
     if not text:
         raise UsageError("names nothing", "--out", text, "give a folder")
+    if is_remote(text):
+        raise UsageError("this command writes to a folder", "--out", None, "give one")
     try:
         out = Path(text).resolve()
         out.mkdir(parents=True, exist_ok=True)
@@ -84,6 +88,14 @@ def output_folder(text: str) -> Path:
             raise
         raise UsageError(f"no folder can be made there ({error.strerror})", "--out", text, "give another") from None
     return out
+
+
+def output_of_run(text: str) -> Path:
+    """The folder that a run works in: its output, or the working copy of one in object storage. As `output_folder`."""
+    if not is_remote(text):
+        return output_folder(text)
+    obstore()  # what is not installed is told before anything starts
+    return working_copy(text)
 
 
 def use_scratch(folder: str | None) -> None:
@@ -124,8 +136,8 @@ def run(args: argparse.Namespace) -> int:
     loaded = load(recipe)
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
-    out = output_folder(args.out)
-    use_scratch(profile.scratch)
+    use_scratch(profile.scratch)  # where the working copy of an output in object storage goes, too
+    out = output_of_run(args.out)
     options = RunOptions(args.sample, args.measures == "all", selection)
     engine = engine_for(choice, out)
     try:
@@ -137,6 +149,7 @@ def run(args: argparse.Namespace) -> int:
         raise
     finally:
         engine.close()
+    remove_working_copy(out)
     _report(args, manifests, time.monotonic() - started_s)
     return EXIT_DONE
 
