@@ -14,6 +14,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,22 +54,24 @@ class Found:
 
 def get(place: RemotePlace, name: str) -> tuple[bytes, str] | None:
     """All bytes of a small object and its entity tag; None when there is none."""
-
-    def ask() -> tuple[bytes, str]:
-        result = obstore().get(client(place.bucket), place.key(name))
-        return bytes(result.bytes()), result.meta["e_tag"] or ""
-
     for attempt in range(_TRIES):
         try:
-            return _asked(place, name, ask)
+            result = _asked(place, name, lambda: obstore().get(client(place.bucket), place.key(name)))
         except FileNotFoundError:
             return None
-        except EngineLostError:
-            # A body that breaks off is not tried again by the client.
-            if attempt == _TRIES - 1:
-                raise
-            time.sleep(0.1 * 2**attempt)
-    return None
+        got = bytearray()
+        _take(result, got)
+        if len(got) == result.meta["size"]:
+            return bytes(got), result.meta["e_tag"] or ""
+        time.sleep(0.05 * 2**attempt)
+    raise _breaks_off(place, name)
+
+
+def _take(result: Any, got: bytearray) -> None:
+    """Add what comes of a body; one that breaks off is not asked for again by the client, as a request is."""
+    with suppress(obstore().exceptions.BaseError, OSError):
+        for piece in result.stream(min_chunk_size=_CHUNK_BYTES):
+            got += piece
 
 
 def head(place: RemotePlace, name: str) -> Found | None:
@@ -167,12 +170,11 @@ def read_range(place: RemotePlace, name: str, start: int, stop: int, of: Found) 
     tries = 0
     while start + len(got) < stop:
         before = len(got)
-        try:
-            _asked(place, name, lambda: _read_on(place, name, (start, stop), of, got))
-        except EngineLostError:
-            tries = 0 if len(got) > before else tries + 1
-            if tries >= _TRIES:
-                raise
+        _asked(place, name, lambda: _read_on(place, name, (start, stop), of, got))
+        tries = 0 if len(got) > before else tries + 1
+        if tries >= _TRIES:
+            raise _breaks_off(place, name)
+        if tries:
             time.sleep(0.05 * 2**tries)
     return bytes(got)
 
@@ -188,8 +190,7 @@ def _read_on(place: RemotePlace, name: str, span: tuple[int, int], of: Found, go
         raise _changed(place, name) from None
     if result.meta["size"] != of.size:
         raise _changed(place, name)
-    for piece in result.stream(min_chunk_size=_CHUNK_BYTES):
-        got += piece
+    _take(result, got)
 
 
 def fetch(place: RemotePlace, name: str, path: Path, size: int, digest: str) -> None:
@@ -245,6 +246,11 @@ def damaged(place: RemotePlace, name: str, how: str) -> VerifyError:
 def _anew(place: RemotePlace, name: str) -> str:
     folder = name.rpartition("/")[0]
     return f"remove {place.shown(folder)}/ and run again" if folder else "run again"
+
+
+def _breaks_off(place: RemotePlace, name: str) -> EngineLostError:
+    what = "object storage breaks off its answers again and again"
+    return EngineLostError(what, place.shown(name), None, "check the server; the same command goes on")
 
 
 def _changed(place: RemotePlace, name: str) -> ChangedError:

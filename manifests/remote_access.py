@@ -95,9 +95,26 @@ def client(bucket: str) -> Any:
 
 
 def _settings() -> tuple[tuple[str, str], ...]:
-    """What the environment says now, for the cache of clients: another key is another client."""
+    """What the environment and the age of the files say now, for the cache of clients: another key is another client,
+    also where a file is renewed during a run."""
     names = [n for n in sorted(os.environ) if n.startswith("AWS_")]
-    return (*((n, os.environ[n]) for n in names), ("retry", str(_retry_s())))
+    ages = [(path, _age(path)) for path in (_credentials_file(), _config_file())]
+    return (*((n, os.environ[n]) for n in names), *ages, ("retry", str(_retry_s())))
+
+
+def _age(path: str) -> str:
+    try:
+        return str(Path(path).expanduser().stat().st_mtime_ns)
+    except (OSError, RuntimeError):
+        return ""
+
+
+def _credentials_file() -> str:
+    return os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")
+
+
+def _config_file() -> str:
+    return os.environ.get("AWS_CONFIG_FILE", "~/.aws/config")
 
 
 @lru_cache(maxsize=16)
@@ -157,10 +174,8 @@ def _credentials() -> dict[str, str]:
 def _profile() -> dict[str, str]:
     """What the files of the AWS command line say of the profile asked for; the credentials file goes first."""
     name = os.environ.get("AWS_PROFILE", "default")
-    config = os.environ.get("AWS_CONFIG_FILE", "~/.aws/config")
-    credentials = os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")
     head = name if name == "default" else f"profile {name}"
-    return {**_table(config, head), **_table(credentials, name)}
+    return {**_table(_config_file(), head), **_table(_credentials_file(), name)}
 
 
 def _table(path: str, head: str) -> dict[str, str]:

@@ -1,14 +1,24 @@
 """An object in object storage as a seekable binary file, for readers of inputs.
 
-It is read in blocks of 8 MiB, a request each, whatever the reader asks for: one that asks for its lines or its pages
-alone costs no more requests. What is read is always one object: a request for another version is a ChangedError.
+It is read in aligned blocks of 8 MiB, a request each, whatever the reader asks for, and the last four stay: one that
+asks for lines or pages of few bytes, or goes to the end and back, costs no more requests. What is read is always one
+object: a request for another version is a ChangedError. A failure is raised again when the file is closed: decoders
+between it and a reader take any error for a damaged file.
 """
 
 import io
+from collections import OrderedDict
 
-from gristmill.manifests.errors import InputError
+from gristmill.manifests.errors import GristmillError, InputError
 from gristmill.manifests.remote import BLOCK_BYTES, Found, head, read_range
 from gristmill.manifests.remote_access import RemotePlace, place_of
+
+_BLOCKS_KEPT = 4
+
+
+def gone(place: RemotePlace, name: str) -> InputError:
+    """The error for an input that is not there."""
+    return InputError("no such object", place.shown(name), None, "check that it exists and may be read")
 
 
 class RemoteFile(io.RawIOBase):
@@ -19,15 +29,22 @@ class RemoteFile(io.RawIOBase):
         self._place, self._name = RemotePlace(whole.bucket, ""), whole.prefix
         found = head(self._place, self._name)
         if found is None:
-            raise InputError("no such object", whole.url, None, "check that it exists and may be read")
+            raise gone(self._place, self._name)
         self._found: Found = found
         self._at = 0
-        self._block = (0, b"")
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._failed: GristmillError | None = None
 
     @property
-    def stamp(self) -> str:
+    def etag(self) -> str:
         """What says that the object is still the same."""
         return self._found.etag
+
+    def close(self) -> None:
+        """Raises what reading failed at, if it did."""
+        super().close()
+        if self._failed is not None:
+            raise self._failed
 
     def readable(self) -> bool:
         """Always."""
@@ -52,17 +69,33 @@ class RemoteFile(io.RawIOBase):
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
         """The next bytes, 0 at the end."""
         view = memoryview(buffer).cast("B")
-        start, block = self._block
-        if not start <= self._at < start + len(block):
-            stop = min(self._at + BLOCK_BYTES, self._found.size)
-            if self._at >= stop or not len(view):
-                return 0
-            start, block = self._at, read_range(self._place, self._name, self._at, stop, self._found)
-            self._block = (start, block)
-        piece = block[self._at - start : self._at - start + len(view)]
+        if self._at >= self._found.size or not len(view):
+            return 0
+        number, inside = divmod(self._at, BLOCK_BYTES)
+        piece = memoryview(self._block(number))[inside : inside + len(view)]
         view[: len(piece)] = piece
         self._at += len(piece)
         return len(piece)
+
+    def _block(self, number: int) -> bytes:
+        if number not in self._blocks:
+            self._blocks[number] = self._read(number * BLOCK_BYTES)
+            if len(self._blocks) > _BLOCKS_KEPT:
+                self._blocks.popitem(last=False)
+        self._blocks.move_to_end(number)
+        return self._blocks[number]
+
+    def _read(self, start: int) -> bytes:
+        if self._failed is not None:
+            raise self._failed
+        try:
+            stop = min(start + BLOCK_BYTES, self._found.size)
+            return read_range(self._place, self._name, start, stop, self._found)
+        except FileNotFoundError:
+            self._failed = gone(self._place, self._name)
+        except GristmillError as error:
+            self._failed = error
+        raise self._failed
 
 
 def open_remote(url: str) -> io.BufferedReader:
@@ -70,8 +103,8 @@ def open_remote(url: str) -> io.BufferedReader:
     return io.BufferedReader(RemoteFile(url), 1 << 20)
 
 
-def stamp_now(url: str) -> tuple[int, str] | None:
-    """Size and entity tag of an object now; None when it is gone."""
+def etag_now(url: str) -> str | None:
+    """The entity tag of an object now; None when it is gone."""
     whole = place_of(url)
     found = head(RemotePlace(whole.bucket, ""), whole.prefix)
-    return None if found is None else (found.size, found.etag)
+    return None if found is None else found.etag

@@ -165,6 +165,7 @@ def _wait(url: str, process: "subprocess.Popen[bytes]") -> None:
 
 def ask(url: str, method: str, path: str, body: bytes = b"") -> bytes:
     """One request without a client of ours."""
-    request = urllib.request.Request(f"{url}{path}", body or None, method=method)
+    kind = {"Content-Type": "application/octet-stream"}
+    request = urllib.request.Request(f"{url}{path}", body or None, kind, method=method)
     with urllib.request.urlopen(request, timeout=60) as answer:
         return answer.read()

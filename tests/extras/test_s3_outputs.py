@@ -1,0 +1,262 @@
+"""Runs whose output lies in object storage: the same bytes as in a folder, whoever drops, dies or comes second."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.errors import EngineLostError, UsageError, VerifyError
+from gristmill.manifests.open_store import open_store
+from gristmill.manifests.remote import delete, get, list_below, put
+from gristmill.manifests.remote_access import RemotePlace, place_of
+from gristmill.manifests.remote_lock import LOCK, locked
+from gristmill.manifests.working_copy import working_copy
+from tests.extras.s3_server import KEY, SECRET, Proxy, Request
+from tests.laws.corpora import RECIPES, write_corpus
+from tests.laws.running import call, command, fingerprint, run_inline, write_recipe
+
+SMALL = """
+name: small
+datasets:
+  lines:
+    read: {jsonl: "jsonl/*"}
+    steps: [c4]
+  both:
+    from: [lines]
+    steps: [exact_dedup]
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="module")
+def calm(corpus: Path) -> tuple[Path, dict[str, str]]:
+    """The small recipe, and what it gives in a folder."""
+    recipe = write_recipe(corpus, SMALL, "small.yaml")
+    run_inline(recipe, corpus / "out-small")
+    return recipe, fingerprint(corpus / "out-small")
+
+
+@pytest.fixture
+def url(bucket: str, proxy: Proxy) -> str:
+    assert proxy.url == os.environ["AWS_ENDPOINT_URL"]
+    return f"s3://{bucket}/runs/one"
+
+
+def run(recipe: Path, url: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return call("run", recipe, "--out", url, "--workers", "0", "--quiet", *words, **environment)
+
+
+def download(url: str, folder: Path) -> Path:
+    """All of an output, by a listing."""
+    place = place_of(url)
+    for found in list_below(place):
+        name = found.key.removeprefix(f"{place.prefix}/")
+        got = get(place, name)
+        assert got is not None
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(got[0])
+    return folder
+
+
+@pytest.mark.parametrize("name", [pytest.param("text", marks=pytest.mark.slow), "small"])
+def test_a_run_into_object_storage_equals_one_into_a_folder(
+    name: str, corpus: Path, url: str, proxy: Proxy, tmp_path: Path
+) -> None:
+    recipe = write_recipe(corpus, {**RECIPES, "small": SMALL}[name], f"{name}-eq.yaml")
+    run_inline(recipe, tmp_path / "folder")
+    for round_number in range(2):
+        proxy.requests.clear()
+        done = call("run", recipe, "--out", url, "--workers", "2", "--quiet")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert proxy.of("LIST") == [], "nothing on the way is listed"
+        assert not list(working_copy(url).iterdir()), "what is committed is kept twice"
+        got = fingerprint(download(url, tmp_path / str(round_number)))
+        assert got == fingerprint(tmp_path / "folder")
+    assert call("verify", tmp_path / "1", "--deep").returncode == 0
+    receipts = len(list((tmp_path / "1" / "objects").iterdir()))
+    assert len(proxy.of("GET", "receipt.json")) == receipts, "finding work is one request each"
+    assert not proxy.of("PUT", "/objects/") and not proxy.of("PUT", "part-"), "nothing is written again"
+
+
+def test_connections_that_drop_change_nothing(
+    calm: tuple[Path, dict[str, str]], url: str, proxy: Proxy, tmp_path: Path
+) -> None:
+    assert run(calm[0], url, "--until", "lines.c4").returncode == 0
+    proxy.rules.cut_bytes, proxy.rules.cuts, proxy.rules.cut_paths = 700, 20, "/objects/"
+    done = run(calm[0], url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert proxy.rules.cuts < 20
+    assert fingerprint(download(url, tmp_path / "got")) == calm[1]
+
+
+def _killed_when(proxy: Proxy, recipe: Path, url: str, part: str) -> None:
+    """Run until an upload of some path is under way, and kill the driver there."""
+    reached, go_on = threading.Event(), threading.Event()
+
+    def hold(request: Request) -> None:
+        if request.method == "PUT" and part in request.path:
+            reached.set()
+            go_on.wait(20)
+
+    proxy.rules.hold = hold
+    words = command("run", recipe, "--out", url, "--workers", "1", "--quiet")
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        assert reached.wait(120)
+        process.send_signal(signal.SIGKILL)
+    proxy.rules.hold = None
+    go_on.set()
+
+
+@pytest.mark.parametrize("part", ["data", "receipt.json", "/lines/part-", "/lines/manifest.json", "run.json"])
+def test_a_driver_killed_in_mid_upload_is_resumed(
+    part: str, calm: tuple[Path, dict[str, str]], url: str, proxy: Proxy, tmp_path: Path
+) -> None:
+    _killed_when(proxy, calm[0], url, part)
+    started = time.monotonic()
+    done = run(calm[0], url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert time.monotonic() - started < 60, "the lock of a process that is gone is taken over at once"
+    assert fingerprint(download(url, tmp_path / "got")) == calm[1]
+    assert call("verify", tmp_path / "got", "--deep").returncode == 0
+
+
+def test_a_resumed_run_needs_no_working_copy(
+    calm: tuple[Path, dict[str, str]], url: str, proxy: Proxy, tmp_path: Path
+) -> None:
+    """Another machine goes on: what it lacks is fetched."""
+    assert run(calm[0], url, "--until", "lines.c4").returncode == 0
+    (tmp_path / "elsewhere").mkdir()
+    proxy.requests.clear()
+    done = run(calm[0], url, TMPDIR=str(tmp_path / "elsewhere"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert proxy.of("GET", ".parquet") and not proxy.of("LIST")
+    assert fingerprint(download(url, tmp_path / "got")) == calm[1]
+
+
+def test_two_drivers_are_told_apart(calm: tuple[Path, dict[str, str]], url: str, tmp_path: Path) -> None:
+    with locked(place_of(url)):
+        done = run(calm[0], url)
+        assert done.returncode == 2
+        assert f"another run is writing to this output: 'process {os.getpid()} on " in done.stderr
+    assert get(place_of(url), LOCK) is None
+    assert run(calm[0], url).returncode == 0
+
+
+def test_the_lock_of_another_machine_is_waited_for_and_then_taken(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = place_of(url)
+    put(place, LOCK, json.dumps({"host": "elsewhere x", "pid": 1, "born": "1", "nonce": "n"}).encode())
+    with pytest.raises(UsageError, match="process 1 on elsewhere"), locked(place):
+        pass
+    monkeypatch.setattr("gristmill.manifests.remote_lock.STALE_S", 0.5)
+    monkeypatch.setattr("gristmill.manifests.remote_lock.WATCH_S", 0.5)
+    time.sleep(2)
+    with locked(place):
+        found = get(place, LOCK)
+        assert found is not None and b"elsewhere" not in found[0]
+
+
+def test_a_driver_that_lost_its_lock_publishes_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gristmill.manifests.remote_lock.BEAT_S", 0.1)
+    place, root = place_of(url), working_copy(url)
+    store = open_store(root)
+    (root / "run.json").write_text("{}")
+    with locked(place):
+        store.push(root / "run.json")
+        put(place, LOCK, b'{"nonce": "of another"}')
+        time.sleep(1)
+        with pytest.raises(EngineLostError, match="lock"):
+            store.push(root / "run.json")
+    assert (get(place, LOCK) or (b"",))[0] == b'{"nonce": "of another"}', "another's lock is not taken away"
+
+
+def committed(store: ObjectStore, data: bytes) -> str:
+    with store.begin("a" * 32, {"w": 1}) as writer:
+        file = writer.create()
+        file.write(data)
+        writer.add(file, "data", "data.bin", 1)
+        return writer.commit({"n": len(data)}).digest
+
+
+@pytest.fixture
+def scratches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Path]]:
+    yield [tmp_path / "one", tmp_path / "two"]
+
+
+def stores(url: str, folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> list[ObjectStore]:
+    """The store of an output as two machines have it."""
+    found: list[ObjectStore] = []
+    for folder in folders:
+        folder.mkdir()
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        found.append(open_store(working_copy(url)))
+    return found
+
+
+def test_attempts_on_two_machines_agree_or_are_told(
+    url: str, scratches: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = stores(url, scratches, monkeypatch)
+    assert committed(one, b"x") == committed(two, b"x")
+    (two.folder("a" * 32) / "receipt.json").unlink()
+    with pytest.raises(VerifyError, match=f"{url}/objects/a.*differ"):
+        committed(two, b"y")
+    assert (one.find("a" * 32) or pytest.fail()).facts == {"n": 1}
+
+
+def test_damage_of_an_object_is_named_and_not_read(
+    url: str, scratches: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = stores(url, scratches, monkeypatch)
+    committed(one, b"some bytes")
+    receipt = two.find("a" * 32)
+    assert receipt is not None
+    name = f"objects/{'a' * 32}/{receipt.files[0].path}"
+    put(place_of(url), name, b"other byte")
+    with pytest.raises(VerifyError, match=f"{url}/{name}"):
+        two.fetch([two.root / name])
+    delete(place_of(url), name)
+    with pytest.raises(VerifyError, match="not there"):
+        two.fetch([two.root / name])
+    put(place_of(url), f"objects/{'a' * 32}/receipt.json", b"{")
+    with pytest.raises(VerifyError, match="receipt.json"):
+        two.find("a" * 32)
+
+
+def test_no_key_is_left_anywhere(calm: tuple[Path, dict[str, str]], url: str, tmp_path: Path) -> None:
+    done = run(calm[0], url, "--debug")
+    assert done.returncode == 0
+    refused = run(calm[0], url.replace("s3://", f"s3://{KEY}:{SECRET}@"), "--json")
+    down = run(calm[0], url, "--json", "--debug", AWS_ENDPOINT_URL="http://127.0.0.1:9")
+    assert (refused.returncode, down.returncode) == (2, 6)
+    download(url, tmp_path / "got")
+    told = "".join(p.stdout + p.stderr for p in (done, down)).encode()
+    told += (refused.stdout + refused.stderr).encode()
+    left = [p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()]
+    names = [str(p).encode() for p in tmp_path.rglob("*")]
+    for secret in (KEY.encode(), SECRET.encode()):
+        assert not any(secret in data for data in [told, *left, *names])
+
+
+def test_what_is_missing_is_told_in_one_line(calm: tuple[Path, dict[str, str]], bucket: str, proxy: Proxy) -> None:
+    for url, environment, code, told in (
+        ("s3://no-such-bucket-here/x", {}, 2, "no such bucket"),
+        (f"s3://{bucket}/x", {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, 6, "cannot be reached"),
+        (f"s3://{bucket}/x", {"AWS_ACCESS_KEY_ID": ""}, 2, "no credentials"),
+        (f"s3://{bucket}/a/../b", {}, 2, "prefix"),
+        (f"s3://{bucket}/x", {"GRISTMILL_REMOTE_RETRY_S": "soon"}, 2, "not a number of seconds"),
+    ):
+        done = run(calm[0], url, **environment)
+        assert done.returncode == code, done.stderr
+        assert told in done.stderr and done.stderr.count("\n") == 1
+    assert RemotePlace(bucket, "x") and proxy.requests
