@@ -32,8 +32,8 @@ PARTS_AT_ONCE = 4
 BLOCK_BYTES = 8 << 20
 _CHUNK_BYTES = 256 << 10
 _COPY_MAX_BYTES = 5 << 30
-_TRIES = 5
-"""So often a range is asked for again without a byte of it coming."""
+_TRIES = 3
+"""So often a body is asked for again without a byte of it coming; the client itself tries for RETRY_S each time."""
 
 Answer = TypeVar("Answer")
 
