@@ -85,7 +85,7 @@ def _duplicates(args: argparse.Namespace, folder: Path, found: "Sequence[Place]"
     if args.compare:
         show_compared(folder, found, args.compare, args.json)
     else:
-        show_clusters(folder, found, args.limit, args.chars, args.json, args.step)
+        show_clusters(folder, found, args.limit, args.chars, args.json, args.step, args.dir)
     return EXIT_DONE
 
 
