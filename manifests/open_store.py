@@ -11,7 +11,7 @@ from gristmill.manifests.working_copy import output_of
 
 
 def open_store(root: str | Path) -> ObjectStore:
-    """The store. Touches neither disk nor network. Raises UsageError where a working copy is of another server's."""
+    """The store. Raises UsageError where a working copy is of another server than the environment names."""
     root = Path(root)
     remote = output_of(root)
     if remote is None:

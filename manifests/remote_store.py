@@ -162,17 +162,20 @@ class RemoteStore(ObjectStore):
             self._delete([f"{name}/{MANIFEST}"])
             self._delete(f"{name}/{path}" for path in named)
 
+    def prepare(self, datasets: Sequence[str], indexes: Sequence[str], inputs: str) -> None:
+        """Have in the working copy what earlier runs left and a run looks at: the manifests of `datasets` and of their
+        reports, the heads of `indexes`, and the file `inputs`."""
+        names = [f"{name}/{MANIFEST}" for name in datasets]
+        names += [f"{ALARMS}/{name}/{MANIFEST}" for name in datasets]
+        names += [f"{INDEXES}/{name}/{INDEX}" for name in indexes]
+        for _ in self._at_once(self._pull, [*names, inputs]):
+            pass
+
     @contextmanager
     def session(self, datasets: Sequence[str], indexes: Sequence[str], inputs: str, events: str) -> Generator[None]:
-        """Hold the output's lock, with what a run reads of earlier ones in the working copy: the manifests of
-        `datasets` and of their reports, the heads of `indexes`, and the file `inputs`, which is put back at the end,
-        with `events`."""
+        """Hold the output's lock, prepared; `inputs` and `events` are put there at the end."""
         with locked(self.remote):
-            names = [f"{name}/{MANIFEST}" for name in datasets]
-            names += [f"{ALARMS}/{name}/{MANIFEST}" for name in datasets]
-            names += [f"{INDEXES}/{name}/{INDEX}" for name in indexes]
-            for _ in self._at_once(self._pull, [*names, inputs]):
-                pass
+            self.prepare(datasets, indexes, inputs)
             try:
                 yield
             finally:

@@ -26,17 +26,21 @@ def working_copy(url: str) -> Path:
     name = f"{quote(place.url, safe='')}@{_server()}"
     if len(name) > _MAX_NAME_BYTES:
         raise UsageError("too long for an output", place.url, len(place.url), "choose a shorter prefix")
-    above = Path(tempfile.gettempdir()).resolve() / f"{_ABOVE}{os.getuid()}"
-    above.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = above.lstat()
+    return _secured(Path(tempfile.gettempdir()).resolve() / f"{_ABOVE}{os.getuid()}" / name)
+
+
+def _secured(root: Path) -> Path:
+    """A working copy, made when absent, in a folder that is the user's alone."""
+    root.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = root.parent.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise UsageError("not a folder of yours alone", str(above), None, "remove it, or set TMPDIR")
-    (above / name).mkdir(exist_ok=True)
-    return above / name
+        raise UsageError("not a folder of yours alone", str(root.parent), None, "remove it, or set TMPDIR")
+    root.mkdir(exist_ok=True)
+    return root
 
 
 def output_of(root: Path) -> RemotePlace | None:
-    """The output that a working copy is of; None for any other folder.
+    """The output that a working copy is of, which is made when it is not on this machine; None for any other folder.
 
     Raises UsageError where AWS_ENDPOINT_URL does not name the server that it is of.
     """
@@ -47,6 +51,7 @@ def output_of(root: Path) -> RemotePlace | None:
     if server != _server():
         remedy = "set it on every machine as it is set where the run was started"
         raise UsageError("AWS_ENDPOINT_URL names another server than the run's", url, None, remedy)
+    _secured(root)
     return place_of(url)
 
 

@@ -12,17 +12,19 @@ from typing import Any
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.errors import AlarmError
 from gristmill.manifests.open_store import open_store
+from gristmill.manifests.remote_store import RemoteStore
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.build_read import READ_VERSION, list_inputs
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import EngineEvent
+from gristmill.pipeline.own_files import INPUTS
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.publish import describe_step, with_alarms
 from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, in_build_order, resolved
 from gristmill.pipeline.run import LoadedRecipe, build_dataset
 from gristmill.pipeline.selection import Share, first_step
-from gristmill.pipeline.similar.index import check_indexes
+from gristmill.pipeline.similar.index import check_indexes, index_names
 
 
 @dataclass
@@ -59,6 +61,8 @@ def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any]
     ctx = replace(ctx, **(options or {}))
     if out is not None:
         stages = {spec.name: loaded.stages[spec.name] for spec in in_build_order(recipe)}
+        if isinstance(store, RemoteStore):
+            store.prepare([], index_names(stages), INPUTS)
         check_indexes(out, recipe.base_dir, stages, list(stages), ctx.sample)
     done: dict[str, Built] = {}
     plans: dict[str, DatasetPlan] = {}

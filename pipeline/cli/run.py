@@ -5,13 +5,15 @@ import errno
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE, AlarmError, UsageError
-from gristmill.manifests.remote_access import is_remote, obstore
-from gristmill.manifests.working_copy import remove_working_copy, working_copy
+from gristmill.manifests.remote_access import is_remote
+from gristmill.manifests.working_copy import remove_working_copy
+from gristmill.pipeline.cli.reading import told_of_url
 
 QUARANTINED_FRAC_SHOWN = 0.2
 
@@ -90,12 +92,16 @@ def output_folder(text: str) -> Path:
     return out
 
 
-def output_of_run(text: str) -> Path:
-    """The folder that a run works in: its output, or the working copy of one in object storage. As `output_folder`."""
+@contextmanager
+def output_of_run(text: str) -> Generator[Path]:
+    """The folder that a run works in: its output, or the working copy of one in object storage, which goes when all
+    is done there. As `output_folder`."""
     if not is_remote(text):
-        return output_folder(text)
-    obstore()  # what is not installed is told before anything starts
-    return working_copy(text)
+        yield output_folder(text)
+        return
+    with told_of_url(text) as copy:
+        yield copy
+        remove_working_copy(copy)
 
 
 def use_scratch(folder: str | None) -> None:
@@ -137,19 +143,18 @@ def run(args: argparse.Namespace) -> int:
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
     use_scratch(profile.scratch)  # where the working copy of an output in object storage goes, too
-    out = output_of_run(args.out)
     options = RunOptions(args.sample, args.measures == "all", selection)
-    engine = engine_for(choice, out)
-    try:
-        with progress(out, args.quiet) as notify:
-            manifests = Run(loaded, out, engine, options, notify).execute()
-    except AlarmError as stop:
-        for line in told_of(stop)[1:]:
-            say(f"alarm: {line}")
-        raise
-    finally:
-        engine.close()
-    remove_working_copy(out)
+    with output_of_run(args.out) as out:
+        engine = engine_for(choice, out)
+        try:
+            with progress(out, args.quiet) as notify:
+                manifests = Run(loaded, out, engine, options, notify).execute()
+        except AlarmError as stop:
+            for line in told_of(stop)[1:]:
+                say(f"alarm: {line}")
+            raise
+        finally:
+            engine.close()
     _report(args, manifests, time.monotonic() - started_s)
     return EXIT_DONE
 

@@ -97,7 +97,7 @@ def download(url: str, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [pytest.param("text", marks=pytest.mark.slow), "small"])
+@pytest.mark.parametrize("name", [*(pytest.param(n, marks=pytest.mark.slow) for n in sorted(RECIPES)), "small"])
 def test_a_run_into_object_storage_equals_one_into_a_folder(
     name: str, corpus: Path, url: str, proxy: Proxy, tmp_path: Path
 ) -> None:
@@ -302,3 +302,78 @@ def test_what_is_missing_is_told_in_one_line(
         assert done.returncode == code, done.stderr
         assert told in done.stderr and done.stderr.count("\n") == 1
     assert RemotePlace(bucket, "x") and proxy.requests
+
+
+STRICT = """
+name: strict
+datasets:
+  lines:
+    read: {jsonl: "jsonl/*"}
+    steps:
+      - exact_dedup
+      - c4: {alarm: {max_drop_frac: 0.0, min_records: 1}}
+"""
+
+
+def test_an_alarm_is_reported_where_the_output_is(
+    run: Runs, corpus: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = write_recipe(corpus, STRICT, "strict.yaml")
+    done = run(recipe, url)
+    assert done.returncode == 5
+    assert f"gristmill show {url}/alarms/lines --step c4" in done.stderr.replace("'", "")
+    assert "gristmill-remote" not in done.stderr
+    assert main(["show", f"{url}/alarms/lines", "--step", "c4"]) == 0
+    assert "lines.c4: drop" in capsys.readouterr().out
+    assert main(["ls", url]) == 3 or "stopped by an alarm" in capsys.readouterr().out
+    raised = run(recipe, url, "--set", "datasets.lines.steps.c4.alarm.max_drop_frac=1.0")
+    assert raised.returncode == 0
+    assert get(place_of(url), "alarms/lines/manifest.json") is None
+    left = [f.key for f in list_below(place_of(f"{url}/alarms"))]
+    assert left == []
+
+
+def test_a_plan_knows_what_is_there(
+    run: Runs, calm: tuple[Path, dict[str, str]], url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def states() -> list[str]:
+        capsys.readouterr()
+        assert main(["plan", str(calm[0]), "--out", url, "--json"]) == 0
+        return [dataset["state"] for dataset in json.loads(capsys.readouterr().out)["datasets"]]
+
+    assert states() == ["new", "waiting"]
+    assert run(calm[0], url).returncode == 0
+    assert states() == ["done", "done"]
+
+
+INDEXED = """
+name: indexed
+datasets:
+  lines:
+    read: {jsonl: "jsonl/*"}
+    steps:
+      - minhash_dedup: {index: {save: seen}}
+  again:
+    from: [lines]
+    steps:
+      - minhash_dedup: {index: {query: seen, save: grown}}
+"""
+
+
+@pytest.mark.slow
+def test_an_index_is_saved_and_queried_there(corpus: Path, url: str, proxy: Proxy, tmp_path: Path) -> None:
+    recipe = write_recipe(corpus, INDEXED, "indexed.yaml")
+    run_inline(recipe, tmp_path / "folder")
+    for round_number in range(2):
+        proxy.requests.clear()
+        run_inline(recipe, working_copy(url))
+        remove_working_copy(working_copy(url))
+        got = download(url, tmp_path / str(round_number))
+        assert fingerprint(got) == fingerprint(tmp_path / "folder")
+        assert verify(got, deep=True).ok
+    assert not proxy.of("PUT", "/keys") and not proxy.of("LIST")
+    names = sorted(str(p.relative_to(got)) for p in (got / "indexes").rglob("*") if p.is_file())
+    assert names == sorted(
+        str(p.relative_to(tmp_path / "folder")) for p in (tmp_path / "folder" / "indexes").rglob("*") if p.is_file()
+    )
+    assert main(["verify", url, "--deep"]) == 0
