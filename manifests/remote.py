@@ -110,6 +110,12 @@ def _conditional(place: RemotePlace, name: str, data: bytes, mode: Any) -> str |
         return _written(place, name, ask)
     except (errors.AlreadyExistsError, errors.PreconditionError):
         return None
+    except EngineLostError:
+        # Not tried again by the client, for the answer may be lost and not the object.
+        found = get(place, name)
+        if found is None or found[0] != data:
+            raise
+        return found[1]
 
 
 def upload(place: RemotePlace, name: str, path: Path, part_bytes: int = PART_BYTES) -> None:

@@ -41,11 +41,14 @@ class Request:
 
 @dataclass
 class Rules:
-    """How to break things. `cut_bytes`: of a GET's body, so many are sent, `cuts` times, of paths with `cut_paths`."""
+    """How to break things. `cut_bytes`: of a GET's body, so many are sent, `cuts` times, of paths with `cut_paths`.
+    `mute`: so many PUTs of a path with `mute_paths` are carried out and not answered."""
 
     cut_bytes: int = 0
     cuts: int = 0
     cut_paths: str = ""
+    mute: int = 0
+    mute_paths: str = ""
     hold: Callable[[Request], None] | None = None
 
 
@@ -92,6 +95,10 @@ class _Handler(BaseHTTPRequestHandler):
             data = answer.read()
         finally:
             upstream.close()
+        if rules.mute > 0 and self.command == "PUT" and rules.mute_paths in self.path:
+            rules.mute -= 1
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
         self._answer(request, answer, data)
 
     def _answer(self, request: Request, answer: http.client.HTTPResponse, data: bytes) -> None:

@@ -112,7 +112,8 @@ def test_a_run_into_object_storage_equals_one_into_a_folder(
         remove_working_copy(working_copy(url))
     assert verify(tmp_path / "1", deep=True).ok
     receipts = len(list((tmp_path / "1" / "objects").iterdir()))
-    assert len([r for r in asked if r.path.endswith("/receipt.json")]) == receipts, "to find work is one request each"
+    found = [r.path for r in asked if r.path.endswith("/receipt.json")]
+    assert len(set(found)) == receipts and len(found) <= 1.1 * receipts, "to find work is one request each"
     written = {r.path.rpartition("/")[2] for r in asked if r.method != "GET"}
     assert written <= {".lock", "run.json", "manifest.json", "inputs.json", "events.jsonl", f"{bucket_of(url)}?delete"}
 
@@ -139,6 +140,16 @@ def test_connections_that_drop_change_nothing(
     proxy.rules.cut_bytes, proxy.rules.cuts, proxy.rules.cut_paths = 700, 20, "/objects/"
     run_inline(calm[0], working_copy(url))
     assert proxy.rules.cuts < 20
+    assert fingerprint(download(url, tmp_path / "got")) == calm[1]
+
+
+def test_answers_that_are_lost_change_nothing(
+    calm: tuple[Path, dict[str, str]], url: str, proxy: Proxy, tmp_path: Path
+) -> None:
+    """Of the lock, of receipts: what was carried out and not answered is known for what it is."""
+    proxy.rules.mute, proxy.rules.mute_paths = 6, "/runs/one/"
+    run_inline(calm[0], working_copy(url))
+    assert proxy.rules.mute == 0
     assert fingerprint(download(url, tmp_path / "got")) == calm[1]
 
 
@@ -368,10 +379,13 @@ def test_an_index_is_saved_and_queried_there(corpus: Path, url: str, proxy: Prox
         proxy.requests.clear()
         run_inline(recipe, working_copy(url))
         remove_working_copy(working_copy(url))
+        asked = list(proxy.requests)
         got = download(url, tmp_path / str(round_number))
         assert fingerprint(got) == fingerprint(tmp_path / "folder")
         assert verify(got, deep=True).ok
-    assert not proxy.of("PUT", "/keys") and not proxy.of("LIST")
+    assert not [
+        r for r in asked if r.kind == "LIST" or (r.kind == "PUT" and "/indexes/" in r.path and "json" not in r.path)
+    ]
     names = sorted(str(p.relative_to(got)) for p in (got / "indexes").rglob("*") if p.is_file())
     assert names == sorted(
         str(p.relative_to(tmp_path / "folder")) for p in (tmp_path / "folder" / "indexes").rglob("*") if p.is_file()

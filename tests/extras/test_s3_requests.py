@@ -53,6 +53,20 @@ def test_only_the_holder_of_the_entity_tag_replaces(place: RemotePlace) -> None:
     assert (get(place, "lock") or ())[0] == b"b"
 
 
+@pytest.mark.parametrize("client_retries_s", ["2", "0"])
+def test_an_answer_that_is_lost_on_the_way_loses_no_object(
+    client_retries_s: str, place: RemotePlace, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that asks again finds the name taken, by itself; one that does not is told that the server is lost."""
+    monkeypatch.setenv("GRISTMILL_REMOTE_RETRY_S", client_retries_s)
+    proxy.rules.mute, proxy.rules.mute_paths = 1, "/receipt.json"
+    won = put_if_absent(place, "receipt.json", b"ours")
+    assert proxy.rules.mute == 0
+    assert won is not None or client_retries_s == "2"
+    assert (get(place, "receipt.json") or ())[0] == b"ours"
+    assert put_if_absent(place, "receipt.json", b"theirs") is None
+
+
 def test_large_files_go_in_parts(place: RemotePlace, proxy: Proxy, tmp_path: Path) -> None:
     data = noise(12 * MIB + 1)
     (tmp_path / "f").write_bytes(data)
@@ -66,7 +80,12 @@ def test_large_files_go_in_parts(place: RemotePlace, proxy: Proxy, tmp_path: Pat
     assert (tmp_path / "g").read_bytes() == data
 
 
-def test_a_read_goes_on_where_its_connection_dropped(place: RemotePlace, proxy: Proxy, tmp_path: Path) -> None:
+@pytest.mark.parametrize("client_retries_s", ["2", "0"], ids=["by the client", "by us"])
+def test_a_read_goes_on_where_its_connection_dropped(
+    client_retries_s: str, place: RemotePlace, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client goes on by itself while its time for retries lasts, and we ask again when it gives up."""
+    monkeypatch.setenv("GRISTMILL_REMOTE_RETRY_S", client_retries_s)
     data = noise(3 * MIB)
     put(place, "f", data)
     proxy.rules.cut_bytes, proxy.rules.cuts = MIB, 2
