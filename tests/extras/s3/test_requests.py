@@ -17,7 +17,7 @@ from gristmill.manifests.remote import ChangedError, fetch, get, head, put, put_
 from gristmill.manifests.remote_access import RemotePlace, place_of
 from gristmill.manifests.remote_file import open_remote
 from gristmill.pipeline.sources.streams import read_pieces
-from tests.extras.s3_server import KEY, SECRET, Proxy, ask, proxy_to, s3_server
+from tests.extras.s3.server import KEY, SECRET, Proxy, ask, proxy_to, s3_server
 
 MIB = 1 << 20
 

@@ -14,7 +14,7 @@ from gristmill.manifests.remote_access import RemotePlace
 from gristmill.pipeline.sources import object_storage
 from gristmill.pipeline.sources.digests import DigestCache
 from gristmill.pipeline.sources.files import NoFileError, Selection, list_inputs
-from tests.extras.s3_server import Proxy, Request
+from tests.extras.s3.server import Proxy, Request
 from tests.laws.running import books, fingerprint, run_inline, write_recipe
 
 

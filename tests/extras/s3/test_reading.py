@@ -10,7 +10,7 @@ from gristmill.manifests.remote import get, put
 from gristmill.manifests.remote_access import RemotePlace, place_of
 from gristmill.manifests.working_copy import remove_working_copy, working_copy
 from gristmill.pipeline.cli.main import main
-from tests.extras.s3_server import Proxy
+from tests.extras.s3.server import Proxy
 from tests.laws.running import run_inline, write_recipe
 
 RECIPE = """

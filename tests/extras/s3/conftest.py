@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.extras.s3_server import KEY, SECRET, Proxy, ask, proxy_to, s3_server
+from tests.extras.s3.server import KEY, SECRET, Proxy, ask, proxy_to, s3_server
 
 _NUMBERS = itertools.count(1)
 
