@@ -18,7 +18,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Self
@@ -333,6 +333,13 @@ class ObjectStore:
                 return None
         return receipt
 
+    def find_all(self, keys: Iterable[str]) -> Iterator[Receipt | None]:
+        """`find` of each key, in order."""
+        return map(self.find, keys)
+
+    def fetch(self, paths: Iterable[str | Path]) -> None:
+        """Have files below the root on this machine's disk, before they are read under these paths: here they are."""
+
     def begin(self, key: str, what: Mapping[str, Any]) -> ObjectWriter:
         """Start an attempt. A receipt whose files are gone or short is removed, and made again."""
         folder = self.folder(key)
@@ -343,6 +350,28 @@ class ObjectStore:
     def path(self, key: str, file: FileEntry) -> Path:
         """Full path of a file of an object."""
         return self.folder(key) / file.path
+
+    def place(self, key: str, file: FileEntry, target: Path) -> None:
+        """Give a file of an object the further name `target`, in a dataset's folder."""
+        source = self.path(key, file)
+        if not link_exclusively(source, target) and not target.samefile(source):
+            # The name was there with other bytes: a copy, or a link from before damage was mended.
+            fresh = target.with_name(f"{TMP_PREFIX}{uuid.uuid4().hex}")
+            if not link_exclusively(source, fresh):
+                raise VerifyError("cannot place a file", where=str(target))
+            os.replace(fresh, target)
+
+    def publish(self, folder: Path, manifest: Mapping[str, Any], origins: Mapping[str, str]) -> None:
+        """What else a dataset takes whose manifest is written (`RemoteStore.publish`): here nothing, nor for these."""
+
+    def publish_index(self, folder: Path) -> None:
+        """What else an index takes that is saved."""
+
+    def push(self, *paths: Path) -> None:
+        """What else small files take that are written anew."""
+
+    def withdraw(self, folder: Path) -> None:
+        """What else a dataset takes that is taken away."""
 
     def sound_path(self, key: str, file: FileEntry) -> Path:
         """Full path of a file of an object whose bytes are what its entry says. Raises VerifyError when they are not.

@@ -26,10 +26,11 @@ from gristmill.manifests.manifest_model import IndexModel, ManifestModel, Receip
 from gristmill.manifests.verify_books import Dataset, books_faults
 from gristmill.manifests.verify_documents import load_document
 from gristmill.manifests.verify_files import (
+    LOCAL_FILES,
     Fault,
+    Files,
     Named,
     Progress,
-    hash_files,
     is_inside,
     name_files,
 )
@@ -102,8 +103,9 @@ class _State:
         return named
 
 
-def verify(out: Path, deep: bool = False, progress: Progress | None = None) -> VerifyReport:
-    """Verify an output or a dataset; with `deep` also what stands inside the shards.
+def verify(out: Path, deep: bool = False, progress: Progress | None = None, files: Files = LOCAL_FILES) -> VerifyReport:
+    """Verify an output or a dataset; with `deep` also what stands inside the shards. `files`: where they lie, if `out`
+    is a view of documents alone.
 
     Raises InputError when `out` is neither, and nothing on damage. `progress` hears of hashing alone.
     """
@@ -119,15 +121,15 @@ def verify(out: Path, deep: bool = False, progress: Progress | None = None) -> V
             where=str(out),
             remedy=f"give a folder that holds {RUN} or {MANIFEST}",
         )
-    hashed = hash_files(state.named, progress)
+    hashed = files.hash(state.named, progress)
     state.faults.extend(hashed.faults)
     for dataset in state.datasets:
-        state.faults.extend(books_faults(dataset, hashed.whole))
-    if deep:
-        from gristmill.manifests.verify_deep import deep_faults
+        with files.here([named for named in dataset.files if named.shown in hashed.whole]):
+            state.faults.extend(books_faults(dataset, hashed.whole))
+            if deep:
+                from gristmill.manifests.verify_deep import deep_faults
 
-        for dataset in state.datasets:
-            state.faults.extend(deep_faults(dataset, hashed.whole))
+                state.faults.extend(deep_faults(dataset, hashed.whole))
     return VerifyReport(
         ok=not state.faults,
         checked=state.documents + hashed.files,

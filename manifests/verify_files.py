@@ -9,9 +9,11 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import Lock
+from typing import Protocol
 
 from blake3 import blake3
 
@@ -166,3 +168,28 @@ def _digest_all(paths: list[Path], total: int, progress: Progress | None) -> tup
         return [future.result() for future in futures], done.bytes
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+class Files(Protocol):
+    """Where files lie that documents name."""
+
+    def hash(self, named: Sequence[Named], progress: Progress | None) -> Hashed:
+        """Check every file named against its entry."""
+        ...
+
+    def here(self, files: Sequence[Named]) -> AbstractContextManager[None]:
+        """Have whole files under their paths, to be read."""
+        ...
+
+
+class _LocalFiles:
+    """Files in the folders of their documents."""
+
+    def hash(self, named: Sequence[Named], progress: Progress | None) -> Hashed:
+        return hash_files(named, progress)
+
+    def here(self, files: Sequence[Named]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+LOCAL_FILES: Files = _LocalFiles()

@@ -235,11 +235,12 @@ def _above(frac: float) -> str:
     return f"{min(1.0, (int(frac * 100) + 1) / 100):g}"
 
 
-def clear_report(out: Path, dataset: str) -> None:
+def clear_report(out: Path, dataset: str, store: ObjectStore) -> None:
     """Take away the report of an earlier run; files of others stay."""
     folder = out / ALARMS / dataset
     if not (folder / MANIFEST).exists():
         return
+    store.withdraw(folder)
     (folder / MANIFEST).unlink()
     for path in stray_files(folder, ()):
         path.unlink()

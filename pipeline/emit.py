@@ -118,7 +118,7 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
     """Publish a dataset of trainer rows, with its tokenised documents beside them."""
     tallies = built_tallies(built)
     check_balance(tallies, built.spec.name)
-    publisher = Publisher(out / built.spec.name)
+    publisher = Publisher(out / built.spec.name, store)
     tokens = _tokenised(built)
     packing = built.facts["packing"]
     entries = step_entries(describe_steps(built), tallies)
@@ -175,7 +175,7 @@ def publish_holdout(
             by_source.setdefault(source, Tally()).add(part)
     names = sorted(b.spec.name for b in emits)
     step = {"step": "holdout", "stage": "holdout", "version": EMIT_VERSION, "params": {"emits": names}}
-    publisher = Publisher(out / HOLDOUT)
+    publisher = Publisher(out / HOLDOUT, store)
     content = Content(
         name=HOLDOUT,
         kind="documents",

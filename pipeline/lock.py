@@ -1,4 +1,8 @@
-"""One driver for one output: a lock that goes with the process that holds it, however that ends."""
+"""One driver for one output: a lock that goes with the process that holds it, however that ends.
+
+An output in object storage has a lock there, too (`manifests.remote_lock`); that of its working copy is one on its own
+machine.
+"""
 
 import fcntl
 import os

@@ -10,19 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import key_of
-from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import AlarmError
+from gristmill.manifests.open_store import open_store
+from gristmill.manifests.remote_store import RemoteStore
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.build_read import READ_VERSION, list_inputs
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import EngineEvent
+from gristmill.pipeline.own_files import INPUTS
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.publish import describe_step, with_alarms
 from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, in_build_order, resolved
 from gristmill.pipeline.run import LoadedRecipe, build_dataset
 from gristmill.pipeline.selection import Share, first_step
-from gristmill.pipeline.similar.index import check_indexes
+from gristmill.pipeline.similar.index import check_indexes, index_names
 
 
 @dataclass
@@ -54,11 +56,13 @@ def _silent(_: EngineEvent) -> None:
 def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The plan of a recipe, against an output when one is given. Raises what `run` would raise first."""
     recipe = loaded.recipe
-    store = ObjectStore(out if out is not None else Path("/nonexistent"))
+    store = open_store(out if out is not None else "/nonexistent")
     ctx = Context(store, FindingEngine(store), recipe, _silent)
     ctx = replace(ctx, **(options or {}))
     if out is not None:
         stages = {spec.name: loaded.stages[spec.name] for spec in in_build_order(recipe)}
+        if isinstance(store, RemoteStore):
+            store.prepare([], index_names(stages), INPUTS)
         check_indexes(out, recipe.base_dir, stages, list(stages), ctx.sample)
     done: dict[str, Built] = {}
     plans: dict[str, DatasetPlan] = {}

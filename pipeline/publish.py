@@ -17,15 +17,14 @@ from typing import Any
 from gristmill.manifests.canonical import VOLATILE, canonical_json
 from gristmill.manifests.commit import (
     DIGEST_PREFIX,
+    OBJECTS,
     TMP_PREFIX,
     FileEntry,
     HashingFile,
     ObjectStore,
     Receipt,
     fsync_dir,
-    link_exclusively,
 )
-from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.manifest import (
     FORMAT,
     FORMAT_VERSION,
@@ -61,8 +60,10 @@ _ROLE_NAMES = {"data": "part", "rows": "part", "tokenised": "tokens"}
 class Publisher:
     """Collects the files of one dataset's folder under readable names."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: ObjectStore) -> None:
         self.folder = folder
+        self._store = store
+        self._origins: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PUBLISHING).touch()
 
@@ -75,13 +76,10 @@ class Publisher:
         digest8 = shown.rpartition(".")[2]
         name = f"{_ROLE_NAMES.get(role, role)}-{index:05d}.{digest8}.{suffix}"
         target = self._place(role) / name
-        if not link_exclusively(ref.path, target) and not target.samefile(ref.path):
-            # The name was there with other bytes: a copy, or a link from before damage was mended.
-            fresh = target.with_name(f"{TMP_PREFIX}{uuid.uuid4().hex}")
-            if not link_exclusively(ref.path, fresh):
-                raise VerifyError("cannot place a file", where=str(target))
-            os.replace(fresh, target)
-        return replace(ref.entry, path=str(target.relative_to(self.folder)))
+        self._store.place(ref.key, ref.entry, target)
+        path = str(target.relative_to(self.folder))
+        self._origins[path] = f"{OBJECTS}/{ref.key}/{ref.entry.path}"
+        return replace(ref.entry, path=path)
 
     def _place(self, role: str) -> Path:
         place = self.folder / ROLE_FOLDERS[role] if role in ROLE_FOLDERS else self.folder
@@ -104,6 +102,7 @@ class Publisher:
             if place.is_dir():
                 fsync_dir(place)
         document = write_manifest(self.folder, manifest)
+        self._store.publish(self.folder, document, self._origins)
         sweep(self.folder, document)
         (self.folder / PUBLISHING).unlink()
         return document
@@ -250,7 +249,7 @@ def publish(out: Path, built: Built, shared: Mapping[str, Any], engine: str, sto
     """Publish a dataset of documents."""
     tallies = built_tallies(built)
     check_balance(tallies, built.spec.name)
-    publisher = Publisher(out / built.spec.name)
+    publisher = Publisher(out / built.spec.name, store)
     content = Content(
         name=built.spec.name,
         kind="documents",

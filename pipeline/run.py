@@ -7,14 +7,17 @@ goes on from there.
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import VOLATILE
-from gristmill.manifests.commit import ObjectStore, sweep_leftovers
+from gristmill.manifests.commit import sweep_leftovers
 from gristmill.manifests.errors import RecipeError, UsageError
-from gristmill.manifests.manifest import Manifest, write_run
+from gristmill.manifests.manifest import RUN, Manifest, write_run
+from gristmill.manifests.open_store import open_store
+from gristmill.manifests.remote_store import RemoteStore
 from gristmill.manifests.vocabulary import find_vocabulary
 from gristmill.pipeline.alarms import StoppedError, clear_report, events, judge, refuse_foreign_reports, reported
 from gristmill.pipeline.build import Built, distinct_shards, run_phase
@@ -23,8 +26,9 @@ from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import Bounded, Engine, Notify
 from gristmill.pipeline.lock import driver_lock
-from gristmill.pipeline.own_files import refuse_foreign_folders
+from gristmill.pipeline.own_files import INPUTS, refuse_foreign_folders
 from gristmill.pipeline.phases import LoadedStep, Phase, compile_phases, kind_of
+from gristmill.pipeline.progress import EVENTS
 from gristmill.pipeline.publish import publish
 from gristmill.pipeline.recipe import (
     DatasetSpec,
@@ -37,7 +41,7 @@ from gristmill.pipeline.recipe import (
 from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages, step_params
 from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.selection import Selection, Share, shares
-from gristmill.pipeline.similar.index import check_indexes
+from gristmill.pipeline.similar.index import check_indexes, index_names
 from gristmill.pipeline.sources.protocol import OptionValue
 from gristmill.stages import catalogue
 
@@ -171,7 +175,7 @@ class Run:
         self.out = out
         self.engine = engine
         self.options = options
-        self.store = ObjectStore(out)
+        self.store = open_store(out)
         recipe = loaded.recipe
         self.ctx = Context(self.store, engine, recipe, notify, options.measures_all, options.sample)
         self.plan = shares(recipe, options.selection)
@@ -181,7 +185,9 @@ class Run:
     def execute(self) -> dict[str, Manifest]:
         """Everything. The manifests of the datasets worked on, in the recipe's order."""
         recipe = self.loaded.recipe
-        with driver_lock(self.out):
+        stages = {spec.name: self.loaded.stages[spec.name] for spec in in_build_order(recipe)}
+        names = [*stages, *([HOLDOUT] if recipe.holdout else [])]
+        with driver_lock(self.out), self._session(names, index_names(stages)):
             plan = self.plan
             worked = [n for n in plan if plan[n].mode == "work"]
             refuse_foreign_folders(self.out, [*worked, *([HOLDOUT] if recipe.holdout else [])])
@@ -189,7 +195,6 @@ class Run:
             if isinstance(self.engine, Bounded):
                 self.engine.refuse(wanted(self.loaded, plan))
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
-            stages = {spec.name: self.loaded.stages[spec.name] for spec in in_build_order(recipe)}
             check_indexes(self.out, recipe.base_dir, stages, worked, self.options.sample)
             prepare_stages(self.loaded, plan)
             for spec in recipe.datasets:
@@ -202,6 +207,12 @@ class Run:
                 self._holdout()
         order = [*(d.name for d in recipe.datasets), HOLDOUT]
         return {name: self.manifests[name] for name in order if name in self.manifests}
+
+    def _session(self, datasets: Sequence[str], indexes: Sequence[str]) -> AbstractContextManager[None]:
+        """What is to be done around a run whose output lies in object storage."""
+        if not isinstance(self.store, RemoteStore):
+            return nullcontext()
+        return self.store.session(datasets, indexes, INPUTS, EVENTS)
 
     def _dataset(self, spec: DatasetSpec, share: Share) -> None:
         ctx = self.ctx if share.mode == "work" else replace(self.ctx, engine=FindingEngine(self.store))
@@ -221,7 +232,7 @@ class Run:
         self.done[spec.name] = built
         if share.mode == "work":
             self.manifests[spec.name] = self._publish(built, share.until)
-            clear_report(self.out, spec.name)
+            clear_report(self.out, spec.name, self.store)
 
     def _publish(self, built: Built, until: str | None) -> Manifest:
         if not self.manifests:
@@ -273,6 +284,7 @@ class Run:
             VOLATILE: {"engine": self.engine.name, "started_s": int(time.time())},
         }
         write_run(self.out, run)
+        self.store.push(self.out / RUN)
 
 
 def wanted(loaded: LoadedRecipe, plan: Mapping[str, Share]) -> list[tuple[str, Resources]]:

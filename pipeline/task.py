@@ -9,7 +9,7 @@ shipped to any process. `run_task` is the one runner that every engine calls.
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,7 @@ def run_task(store: ObjectStore, task: Task) -> Receipt:
     found = store.find(task.key)
     if found is not None:
         return found
+    store.fetch(texts_of(task.payload))
     run: Callable[[Task, ObjectStore], Receipt] = importlib.import_module(KINDS[task.kind]).run
     try:
         return run(task, store)
@@ -84,6 +85,18 @@ def run_task(store: ObjectStore, task: Task) -> Receipt:
         # little costs a tenth of all time, for pages have to be had anew.
         if _resident_bytes() > _KEPT_BYTES:
             pa.default_memory_pool().release_unused()
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Every text in plain data: paths of files among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_of(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_of(inner)
 
 
 def _resident_bytes() -> int:

@@ -2,14 +2,15 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE
 from gristmill.manifests.manifest import ALARMS
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
+from gristmill.pipeline.cli.reading import folder_of
 
 HELP = """list the datasets of a run with the books of each step
 
@@ -24,7 +25,7 @@ for instance:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `ls`."""
-    parser.add_argument("dir", metavar="DIR", type=Path, help="an output, or a dataset in it")
+    parser.add_argument("dir", metavar="DIR", help="an output, or a dataset in it")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
@@ -32,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the listing."""
     from gristmill.manifests.listing import list_output
 
-    listing = list_output(args.dir)
+    with folder_of(args.dir) as folder:
+        listing = list_output(folder)
     if args.json:
         emit_json(listing)
         return EXIT_DONE
@@ -42,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if listing["pending"]:
         print_line(f"not made yet: {', '.join(listing['pending'])}")
     for name in listing["stopped"]:
-        print_line(f"stopped by an alarm: {name}; see: gristmill ls {args.dir / ALARMS / name}")
+        print_line(f"stopped by an alarm: {name}; see: gristmill ls {os.path.join(args.dir, ALARMS, name)}")
     print_line()
     books = [row for dataset in listing["datasets"] for row in _books(dataset)]
     headers = ("dataset", "step", "read", "kept", "dropped", "quarantined", "derived", "reasons")

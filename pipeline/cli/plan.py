@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE
+from gristmill.manifests.remote_access import is_remote
+from gristmill.pipeline.cli.reading import told_of_url
 
 HELP = """show steps and inputs of a recipe, and what a run would reuse
 
@@ -14,7 +16,7 @@ a dataset the rest is not known yet and is not guessed. The state `alarm` says t
 
 for instance:
   gristmill plan recipe.yaml
-  gristmill plan recipe.yaml --out out     what is already there
+  gristmill plan recipe.yaml --out out     what is already there (or s3://BUCKET/PREFIX)
   gristmill plan recipe.yaml --resolved    the recipe with every default written out
 """
 
@@ -39,8 +41,11 @@ def run(args: argparse.Namespace) -> int:
 
     loaded = load(load_recipe(Path(args.recipe), args.set))
     options: dict[str, Any] = {"sample": args.sample, "measures_all": args.measures == "all"}
-    out = Path(args.out).resolve() if args.out else None
-    plan = make_plan(loaded, out, options)
+    if args.out and is_remote(args.out):
+        with told_of_url(args.out) as copy:
+            plan = make_plan(loaded, copy, options) | {"out": args.out}
+    else:
+        plan = make_plan(loaded, Path(args.out).resolve() if args.out else None, options)
     if args.json:
         emit_json(plan if args.resolved else {k: v for k, v in plan.items() if k != "resolved"})
     elif args.resolved:

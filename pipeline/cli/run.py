@@ -7,12 +7,15 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE, AlarmError, EngineLostError, GristmillError, UsageError
+from gristmill.manifests.remote_access import is_remote
+from gristmill.manifests.working_copy import remove_working_copy
+from gristmill.pipeline.cli.reading import told_of_url
 
 QUARANTINED_FRAC_SHOWN = 0.2
 
@@ -47,7 +50,7 @@ exit codes: 0 all datasets are made, 2 wrong recipe or usage, 3 an input cannot 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `run`."""
     parser.add_argument("recipe", metavar="RECIPE", help="a YAML file, or the name of a packaged recipe")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where results go; made when absent")
+    parser.add_argument("--out", required=True, metavar="DIR", help="where results go: a folder, or s3://BUCKET/PREFIX")
     parser.add_argument("--engine", metavar="E", help="where tasks run: local (default), spark, or datatrove")
     parser.add_argument("--master", metavar="URL", help="Spark's cluster: local[*] (default), spark://HOST:PORT, yarn")
     parser.add_argument("--executor", metavar="X", help="datatrove's executor: local (default), slurm, or ray")
@@ -76,6 +79,8 @@ def output_folder(text: str) -> Path:
     """The folder that results go to, made when absent. Raises UsageError when it cannot be one."""
     if not text:
         raise UsageError("names nothing", "--out", text, "give a folder")
+    if is_remote(text):
+        raise UsageError("this command writes to a folder", "--out", None, "give one")
     try:
         out = Path(text).resolve()
         out.mkdir(parents=True, exist_ok=True)
@@ -87,6 +92,18 @@ def output_folder(text: str) -> Path:
             raise
         raise UsageError(f"no folder can be made there ({error.strerror})", "--out", text, "give another") from None
     return out
+
+
+@contextmanager
+def output_of_run(text: str) -> Generator[Path]:
+    """The folder that a run works in: its output, or the working copy of one in object storage, which goes when all
+    is done there. As `output_folder`."""
+    if not is_remote(text):
+        yield output_folder(text)
+        return
+    with told_of_url(text) as copy:
+        yield copy
+        remove_working_copy(copy)
 
 
 def use_scratch(folder: str | None) -> None:
@@ -128,29 +145,30 @@ def run(args: argparse.Namespace) -> int:
     loaded = load(recipe)
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
-    out = output_folder(args.out)
-    use_scratch(profile.scratch)
+    use_scratch(profile.scratch)  # where the working copy of an output in object storage goes, too
     options = RunOptions(args.sample, args.measures == "all", selection)
     steps = (step for spec in recipe.datasets for step in loaded.steps(spec))
-    engine = engine_for(choice, out, shipped_files(recipe.base_dir, steps))
-    try:
-        with progress(out, args.quiet) as notify:
-            manifests = Run(loaded, out, engine, options, notify).execute()
-    except EngineLostError:
-        for line in _left_of(out):
-            say(line)
-        raise
-    except AlarmError as stop:
-        for line in told_of(stop)[1:]:
-            say(f"alarm: {line}")
-        raise
-    finally:
-        engine.close()
+    shipped = shipped_files(recipe.base_dir, steps)
+    with output_of_run(args.out) as out:
+        engine = engine_for(choice, out, shipped)
+        try:
+            with progress(out, args.quiet) as notify:
+                manifests = Run(loaded, out, engine, options, notify).execute()
+        except EngineLostError:
+            for line in _left_of(out, args.out):
+                say(line)
+            raise
+        except AlarmError as stop:
+            for line in told_of(stop)[1:]:
+                say(f"alarm: {line}")
+            raise
+        finally:
+            engine.close()
     _report(args, manifests, time.monotonic() - started_s)
     return EXIT_DONE
 
 
-def _left_of(out: Path) -> Iterator[str]:
+def _left_of(out: Path, shown: str) -> Iterator[str]:
     """What a run that lost its engine leaves, and how it goes on."""
     from gristmill.manifests.commit import OBJECTS, RECEIPT
     from gristmill.manifests.manifest import published
@@ -159,7 +177,7 @@ def _left_of(out: Path) -> Iterator[str]:
     made = ""
     with suppress(GristmillError, OSError, ValueError):
         made = ", ".join(name for name, _ in published(out))
-    yield f"committed: {done} tasks in {out}; datasets published: {made or 'none yet'}"
+    yield f"committed: {done} tasks in {shown}; datasets published: {made or 'none yet'}"
     yield f"resume with: gristmill {shlex.join(sys.argv[1:])}"
 
 

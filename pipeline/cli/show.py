@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.errors import EXIT_DONE, UsageError
+from gristmill.manifests.manifest import FILE_LISTS
 from gristmill.pipeline.cli.output import emit_json, print_line, say
+from gristmill.pipeline.cli.reading import folder_of
 
 if TYPE_CHECKING:
     from gristmill.manifests.find import Place
@@ -32,7 +34,7 @@ VERDICTS = ("keep", "drop", "quarantine")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `show`."""
-    parser.add_argument("dir", metavar="DIR", type=Path, help="an output, or a dataset in it")
+    parser.add_argument("dir", metavar="DIR", help="an output, or a dataset in it")
     parser.add_argument("dataset", metavar="DATASET", nargs="?", help="a dataset of the output (default: all)")
     parser.add_argument("--step", metavar="S", help="only records that this step judged")
     parser.add_argument("--reason", metavar="R", help="only records that went for this reason")
@@ -46,20 +48,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the samples."""
-    from gristmill.manifests.find import places
-
     if args.limit < 0 or args.chars < 0:
         raise UsageError("negative", "gristmill show", min(args.limit, args.chars), "give 0 or more")
-    found = places(args.dir)
+    with folder_of(args.dir, FILE_LISTS if args.clusters or args.compare else ("samples",)) as folder:
+        return _show(args, folder)
+
+
+def _show(args: argparse.Namespace, folder: Path) -> int:
+    from gristmill.manifests.find import places
+
+    found = places(folder)
     if args.dataset is not None:
         from gristmill.pipeline.suggest import did_you_mean
 
         names = [place.name for place in found]
         found = [place for place in found if place.name == args.dataset]
         if not found:
-            raise UsageError("no such dataset", str(args.dir), args.dataset, did_you_mean(args.dataset, names))
+            raise UsageError("no such dataset", args.dir, args.dataset, did_you_mean(args.dataset, names))
     if args.clusters or args.compare:
-        return _duplicates(args, found)
+        return _duplicates(args, folder, found)
     samples: list[dict[str, Any]] = []
     for place in found:
         samples += choose([{"dataset": place.name, **s} for s in place.samples()], args)
@@ -72,13 +79,13 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _duplicates(args: argparse.Namespace, found: "Sequence[Place]") -> int:
+def _duplicates(args: argparse.Namespace, folder: Path, found: "Sequence[Place]") -> int:
     from gristmill.pipeline.cli.show_clusters import show_clusters, show_compared
 
     if args.compare:
-        show_compared(args.dir, found, args.compare, args.json)
+        show_compared(folder, found, args.compare, args.json)
     else:
-        show_clusters(args.dir, found, args.limit, args.chars, args.json, args.step)
+        show_clusters(folder, found, args.limit, args.chars, args.json, args.step, args.dir)
     return EXIT_DONE
 
 

@@ -33,7 +33,7 @@ class Difference:
 
 
 def show_clusters(
-    out: Path, places: Sequence["Place"], limit: int, chars: int, as_json: bool, step: str | None = None
+    out: Path, places: Sequence["Place"], limit: int, chars: int, as_json: bool, step: str | None, shown: str
 ) -> None:
     """Print the largest clusters; of one step's records, where one is given."""
     from gristmill.manifests.clusters import clusters
@@ -50,7 +50,7 @@ def show_clusters(
     if not found:
         say("no record went for another one in what is looked at; `gristmill ls` shows steps and reasons")
     elif compare:
-        say(f"side by side: gristmill show {out} --compare {compare[0][0]} {compare[0][1]}")
+        say(f"side by side: gristmill show {shown} --compare {compare[0][0]} {compare[0][1]}")
 
 
 def _kept(out: Path, places: Sequence["Place"], keeper: str) -> dict[str, Any] | None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gristmill.manifests.errors import EXIT_DONE, InputError, UsageError
+from gristmill.manifests.manifest import FILE_LISTS
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
+from gristmill.pipeline.cli.reading import folder_of
 
 if TYPE_CHECKING:
     from gristmill.manifests.trace import Event, Trace
@@ -31,7 +33,7 @@ ROWS_SHOWN = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `trace`."""
-    parser.add_argument("dir", metavar="DIR", type=Path, help="an output, or a dataset in it")
+    parser.add_argument("dir", metavar="DIR", help="an output, or a dataset in it")
     parser.add_argument("what", metavar="WHAT", nargs="?", help="id, beginning of one, URL, key or path")
     parser.add_argument("--grep", metavar="TEXT", help="a record whose text holds these characters")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
@@ -45,15 +47,16 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("needs one of WHAT and --grep TEXT", "gristmill trace", None, "give one")
     if not (args.what or args.grep):
         raise UsageError("nothing to look for", "gristmill trace", None, "give some characters")
-    traced = trace(args.dir, args.what, args.grep)
-    if args.json:
-        emit_json(traced)
-    else:
-        _print(args.dir, traced)
+    with folder_of(args.dir, FILE_LISTS) as folder:
+        traced = trace(folder, args.what, args.grep)
+        if args.json:
+            emit_json(traced)
+        else:
+            _print(args.dir, folder, traced)
     return EXIT_DONE
 
 
-def _print(out: Path, traced: "Trace") -> None:
+def _print(out: str, folder: Path, traced: "Trace") -> None:
     print_line(f"id      {traced.id}")
     for name, value in (("url", traced.url), ("source", traced.source)):
         if value:
@@ -64,7 +67,7 @@ def _print(out: Path, traced: "Trace") -> None:
     rows = [(e.dataset, e.step, e.verdict, _why(e)) for e in traced.events]
     print_table(("dataset", "step", "verdict", "why"), rows)
     for keeper in dict.fromkeys(e.keeper for e in traced.events if e.keeper):
-        if keeper != traced.id and _is_here(out, keeper):
+        if keeper != traced.id and _is_here(folder, keeper):
             print_line(f"the kept one: gristmill trace {out} {keeper}")
         else:
             print_line(f"the kept one, {keeper}, stands in an index that was queried, not in this output")

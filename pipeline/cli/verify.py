@@ -1,6 +1,7 @@
 """`gristmill verify`: whether an output is what its manifests say. Exits 0 sound, 3 no output, 4 faults."""
 
 import argparse
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gristmill.manifests.errors import EXIT_DONE, EXIT_VERIFY
+from gristmill.manifests.remote_access import is_remote
 from gristmill.pipeline.cli.output import emit_json, plain, print_line, say
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ code 4. --deep also looks into the shards: schemas, ids, hashes of texts, traine
 for instance:
   gristmill verify out
   gristmill verify out/train_8k --deep
+  gristmill verify s3://bucket/prefix
   gristmill verify out --json"""
 
 FAULTS_SHOWN = 50
@@ -30,7 +33,7 @@ FAULTS_SHOWN = 50
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `verify`."""
-    parser.add_argument("dir", metavar="DIR", type=Path, help="an output, or a dataset in it")
+    parser.add_argument("dir", metavar="DIR", help="an output, or a dataset in it")
     parser.add_argument("--deep", action="store_true", help="also check what stands inside the shards")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -38,12 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Verify and report."""
-    from gristmill.manifests.mend import places_to_remove
-    from gristmill.manifests.verify import verify
-
-    with _progress(args.quiet) as progress:
-        report = verify(args.dir, args.deep, progress)
-    mend = places_to_remove(args.dir, (f.path for f in report.faults)) if report.faults else []
+    report, mend = _verified(args)
     if args.json:
         emit_json({**plain(report), "mend": mend})
     else:
@@ -53,7 +51,26 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_DONE if report.ok else EXIT_VERIFY
 
 
-def _print(out: Path, report: "VerifyReport") -> None:
+def _verified(args: argparse.Namespace) -> "tuple[VerifyReport, list[str]]":
+    """The report, and the folders to remove to mend what it found."""
+    from gristmill.manifests.mend import places_to_remove
+    from gristmill.manifests.verify import verify
+
+    def mend(out: Path, report: "VerifyReport") -> list[str]:
+        return places_to_remove(out, (f.path for f in report.faults)) if report.faults else []
+
+    with _progress(args.quiet) as progress:
+        if not is_remote(args.dir):
+            report = verify(Path(args.dir), args.deep, progress)
+            return report, mend(Path(args.dir), report)
+        from gristmill.manifests.remote_view import remote_view
+
+        with remote_view(args.dir, receipts=True) as view:
+            report = verify(view.folder, args.deep, progress, view)
+            return report, mend(view.folder, report)
+
+
+def _print(out: str, report: "VerifyReport") -> None:
     for fault in report.faults[:FAULTS_SHOWN]:
         print_line(f"{fault.path}: {fault.kind}: {fault.detail}")
     if len(report.faults) > FAULTS_SHOWN:
@@ -68,14 +85,14 @@ def _print(out: Path, report: "VerifyReport") -> None:
         print_line(f"{out}: NOT SOUND: {len(report.faults)} faults in {checked}")
 
 
-def _print_mend(out: Path, mend: list[str]) -> None:
+def _print_mend(out: str, mend: list[str]) -> None:
     """What a person does about damage: the work whose files are hurt goes, and is done again."""
     if not mend:
         print_line("to mend it, run the same recipe again")
         return
     print_line("to mend it, remove these folders, then run the same recipe again:")
     for place in mend[:FAULTS_SHOWN]:
-        print_line(f"  {out / place}")
+        print_line(f"  {os.path.join(out, place)}")
     if len(mend) > FAULTS_SHOWN:
         print_line(f"  and {len(mend) - FAULTS_SHOWN} more; --json lists all")
 

@@ -14,7 +14,9 @@ from functools import reduce
 from pathlib import Path
 
 from gristmill.manifests.commit import ObjectStore, Receipt
-from gristmill.manifests.errors import EngineLostError
+from gristmill.manifests.errors import EngineLostError, UsageError
+from gristmill.manifests.open_store import open_store
+from gristmill.manifests.working_copy import output_of
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.local import MAX_ATTEMPTS
 from gristmill.pipeline.engines.protocol import Engine, EngineEvent, Notify
@@ -35,15 +37,14 @@ class DatatroveEngine:
     name = "datatrove"
 
     def __init__(self, root: Path, launcher: Launcher) -> None:
-        self._store = ObjectStore(root)
+        self._store = open_store(root)
         self._launcher = launcher
         self._swept = False
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
         missing: dict[int, Task] = {}
-        for index, task in enumerate(tasks):
-            found = self._store.find(task.key)
+        for index, (task, found) in enumerate(zip(tasks, self._store.find_all(t.key for t in tasks), strict=True)):
             if found is None:
                 missing[index] = task
             else:
@@ -232,6 +233,10 @@ def deal(tasks: Mapping[int, Task], ranks: int, lost: Mapping[int, int]) -> list
 
 def datatrove_engine(choice: Choice, out: Path) -> Engine:
     """The engine with the executor of a choice. Raises UsageError where what that needs is not there."""
+    remote = output_of(out)
+    if remote is not None and choice.executor != "local":
+        remedy = "give --out on storage that all hosts share, or another engine"
+        raise UsageError("jobs lie in the output's folder, which other hosts must see", "--out", str(remote), remedy)
     if choice.executor == "slurm":
         from gristmill.pipeline.engines.trove.slurm import SlurmLauncher
 

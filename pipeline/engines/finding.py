@@ -28,7 +28,7 @@ class FindingEngine:
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map."""
-        receipts = [self.store.find(t.key) for t in tasks]
+        receipts = list(self.store.find_all(t.key for t in tasks))
         missing = [t for t, r in zip(tasks, receipts, strict=True) if r is None]
         self.found += len(tasks) - len(missing)
         if missing:

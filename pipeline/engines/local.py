@@ -22,6 +22,7 @@ from typing import Any
 
 from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.manifests.errors import EngineLostError, GristmillError
+from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.machine import VISIBLE, Machine, this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.engines.schedule import Schedule
@@ -45,7 +46,7 @@ def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -
     os.dup2(2, 1)  # what a stage prints is no result of the command
     if hasattr(os, "getppid"):
         die_with_parent(parent_pid)
-    store = ObjectStore(Path(root))
+    store = open_store(root)
     while True:
         try:
             task: Task | None = pipe.recv()
@@ -104,10 +105,9 @@ class LocalEngine:
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
-        store = ObjectStore(self._root)
+        store = open_store(self._root)
         schedule = Schedule(self._machine)
-        for index, task in enumerate(tasks):
-            found = store.find(task.key)
+        for index, (task, found) in enumerate(zip(tasks, store.find_all(t.key for t in tasks), strict=True)):
             if found is not None:
                 notify(EngineEvent("reuse", task.label))
                 yield index, found

@@ -17,7 +17,7 @@ from typing import Any
 from gristmill.manifests.canonical import VOLATILE
 from gristmill.manifests.commit import FileEntry, Receipt, fsync_dir, link_exclusively, refuse_damaged
 from gristmill.manifests.errors import InputError, UsageError, VerifyError
-from gristmill.manifests.indexes import INDEXES, read_index, write_index
+from gristmill.manifests.indexes import INDEXES, index_files, read_index, write_index
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.exchange_job import ShardDrops
@@ -52,6 +52,7 @@ def query_index(ctx: Context, stage: Any) -> tuple[list[IndexShard], str]:
         if isinstance(ctx.engine, FindingEngine):
             raise UnfinishedError(1, 1, f"index {name} 1/1") from None
         raise
+    ctx.store.fetch(folder / file.path for file in index_files(index))
     return [_shard(folder, shard) for shard in index["shards"]], index["key"]
 
 
@@ -101,6 +102,12 @@ def check_indexes(
             folder = index_folder(root, base_dir, stage.index["query"])
             if folder not in made:
                 checked_index(folder, stage, sample)
+
+
+def index_names(stages: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The bare names of indexes that stages save or query."""
+    given = [s.index for of_dataset in stages.values() for s in of_dataset if getattr(s, "index", None)]
+    return sorted({name for index in given for name in index.values() if _BARE.fullmatch(name)})
 
 
 def _refuse_saving(name: str, where: str, saver: str | None, asker: str | None) -> None:
@@ -170,6 +177,7 @@ def _save(search: Search, folder: Path, receipts: Sequence[Receipt]) -> None:
         VOLATILE: {},
     }
     write_index(folder, index)
+    ctx.store.publish_index(folder)
 
 
 def _save_task(search: Search, shard: int, drops: ShardDrops) -> Task:
@@ -192,7 +200,9 @@ def _save_task(search: Search, shard: int, drops: ShardDrops) -> Task:
 
 
 def _placed(search: Search, folder: Path, receipt: Receipt, rows: int) -> dict[str, Any] | None:
-    files = [(search.ctx.store.path(receipt.key, f), f) for role in INDEX_ROLES for f in receipt.role(role)]
+    store = search.ctx.store
+    files = [(store.path(receipt.key, f), f) for role in INDEX_ROLES for f in receipt.role(role)]
+    store.fetch(path for path, _ in files)
     return {"rows": rows, "files": [_linked(folder, path, f) for path, f in files]} if files else None
 
 

@@ -125,7 +125,9 @@ def _is_idle(compared: int, similar: int) -> bool:
 def _go_on(ctx: Context, state: _Rounds, gone: list[Receipt]) -> None:
     """Take up new verdicts. A document that went before and stays now was compared with nobody in between: the best
     members of large groups serve once more then."""
-    dropped = dropped_addresses(paths_of(ctx, gone, "reduced"))
+    paths = paths_of(ctx, gone, "reduced")
+    ctx.store.fetch(paths)
+    dropped = dropped_addresses(paths)
     if not among(state.dropped, dropped).all():
         state.served = {}
     state.gone, state.dropped = gone, dropped

@@ -1,11 +1,12 @@
 """From a GLOB to the frozen listing of input files.
 
 A GLOB is a local path (relative ones are relative to a given folder), a folder, a pattern with `*`, `?`, `[]`,
-`**`, or any of these as an fsspec URL (`s3://`, `gs://`, `memory://`, ...). `rel` is the path behind the fixed
-part of the GLOB (up to the first wildcard; the folder of a single file), with `/`, and the listing is sorted
-by it. A folder stands for the files in it, at any depth, whose names end as the source expects (all files, hidden
-ones too, where it expects nothing). Version control folders are never entered. Wildcards do not match a leading
-dot. Folders that are links are not followed, and links to files only where no hostile tree is read.
+`**`, any of these in object storage (`s3://`: `pipeline.sources.object_storage`), or as an fsspec URL (`gs://`,
+`memory://`, ...). `rel` is the path behind the fixed part of the GLOB (up to the first wildcard; the folder of a single
+file), with `/`, and the listing is sorted by it. A folder stands for the files in it, at any depth, whose names end as
+the source expects (all files, hidden ones too, where it expects nothing). Version control folders are never entered.
+Wildcards do not match a leading dot. Folders that are links are not followed, and links to files only where no
+hostile tree is read.
 """
 
 import os
@@ -19,7 +20,10 @@ from typing import Any, BinaryIO, cast
 from blake3 import blake3
 
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.remote_access import is_remote
+from gristmill.manifests.remote_file import open_remote
 from gristmill.pipeline.sources.digests import DigestCache, digest_local, digest_stream
+from gristmill.pipeline.sources.object_storage import Listed, digests_of, list_objects
 from gristmill.pipeline.sources.protocol import InputFile
 
 VCS_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", "_darcs", "CVS"})
@@ -62,6 +66,7 @@ def list_inputs(glob: str, base_dir: str, selection: Selection, digests: DigestC
             remedy = f"check the path; relative ones start at {base_dir}"
             raise NoFileError("no file matches", value=glob, remedy=remedy)
         unique = {one.url: one for one in found}.values()
+        _digest_objects(list(unique), digests)
         files = tuple(_input(one, digests) for one in sorted(unique, key=lambda one: (one.rel, one.url)))
         return _folders(files) if selection.whole_folders else files
     except (OSError, ImportError, ValueError) as error:
@@ -73,6 +78,8 @@ def open_binary(url: str) -> BinaryIO:
     try:
         if not is_url(url):
             return open(url, "rb")
+        if is_remote(url):
+            return open_remote(url)
         import fsspec
 
         opened: Any = fsspec.open(url, "rb", block_size=_REMOTE_BLOCK_BYTES)
@@ -125,7 +132,16 @@ def _input(found: _Found, digests: DigestCache) -> InputFile:
         else:
             digest = digest_local(found.url)
         digests.put(found.url, found.size, found.stamp, digest)
-    return InputFile(url=found.url, rel=found.rel, bytes=found.size, digest=digest)
+    etag = (found.stamp or "") if is_remote(found.url) else ""
+    return InputFile(url=found.url, rel=found.rel, bytes=found.size, digest=digest, etag=etag)
+
+
+def _digest_objects(found: Sequence[_Found], digests: DigestCache) -> None:
+    """Have the digests of objects in object storage in the cache, those that are read for it several at once."""
+    new = [one for one in found if is_remote(one.url) and digests.get(one.url, one.size, one.stamp) is None]
+    objects = [Listed(one.url, (), one.size, one.stamp or "") for one in new]
+    for one, digest in zip(new, digests_of(objects), strict=True):
+        digests.put(one.url, one.size, one.stamp, digest)
 
 
 def _find(glob: str, base_dir: str, selection: Selection) -> Iterator[_Found]:
@@ -228,7 +244,18 @@ def _fixed_part(path: str) -> str:
     return "/".join(parts[:plain]) or ("/" if path.startswith("/") else "")
 
 
+def _find_objects(glob: str, selection: Selection) -> Iterator[_Found]:
+    listed, pattern = list_objects(glob)
+    for one in listed:
+        fits = _fits("/".join(one.parts), pattern) if pattern is not None else _is_named(one.parts[-1], selection)
+        if fits and one.parts[-1] and not VCS_FOLDERS.intersection(one.parts):
+            yield _Found(one.url, "/".join(one.parts), one.size, one.etag or None)
+
+
 def _find_remote(glob: str, selection: Selection) -> Iterator[_Found]:
+    if is_remote(glob):
+        yield from _find_objects(glob, selection)
+        return
     from fsspec.core import url_to_fs
 
     fs, path = url_to_fs(glob)

@@ -29,12 +29,14 @@ OptionValue = str | int | float | bool | None
 @dataclass(frozen=True)
 class InputFile:
     """One input: `url` is what is opened, `rel` its name relative to the glob's fixed part (in ids and
-    ledgers; no absolute path enters any digest), `digest` "blake3:<hex>" of its bytes."""
+    ledgers; no absolute path enters any digest), `digest` "blake3:<hex>" of its bytes; `etag`, of an object in object
+    storage, is what the server calls its content."""
 
     url: str
     rel: str
     bytes: int
     digest: str
+    etag: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.remote_file import etag_now
 from gristmill.manifests.samples import priorities, threshold
 from gristmill.manifests.schema import BATCH_BYTES, BATCH_ROWS, id_bytes
 from gristmill.pipeline.account import AccountSpec, Rows
@@ -173,14 +174,23 @@ def _digest_now(path: str) -> str:
         return digest_stream(stream)
 
 
+def _is_changed(file: InputFile) -> bool:
+    if file.url.endswith("/"):
+        return False
+    if file.etag:
+        return etag_now(file.url) != file.etag
+    return not is_url(file.url) and _digest_now(file.url) != file.digest
+
+
 def refuse_changed(files: Sequence[InputFile], cache: Path) -> None:
     """Raise InputError when a local file is not what the key says: what was read may be something else.
 
-    Remote files and whole folders are not read a second time for it. The cache of digests goes: a file that was
+    Whole folders are not read a second time for it, nor are remote files: of those in object storage the entity
+    tag is asked for. The cache of digests goes: a file that was
     changed under its old size and time stands there with its old digest.
     """
     for file in files:
-        if not is_url(file.url) and not file.url.endswith("/") and _digest_now(file.url) != file.digest:
+        if _is_changed(file):
             cache.unlink(missing_ok=True)
             raise InputError(
                 "an input changed while the run was going on", where=file.url, remedy="run the same command again"

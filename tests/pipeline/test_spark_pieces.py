@@ -58,7 +58,7 @@ def test_parts_arrive_whole_in_any_order(
     folder = tmp_path_factory.mktemp("laid")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "BLOCK_BYTES", block)
-        pieces = list(worker.read_pieces(listed(path, parts)))
+        pieces = list(worker.read_pieces(str(folder), listed(path, parts)))
     order.shuffle(pieces)
     index, task = worker.lay_out(folder, [*pieces, pieces[0]]) or (None, None)
     assert index == 5
@@ -84,7 +84,7 @@ def test_damage_is_told_by_the_file_that_was_read(
     bad.write_bytes(data[: start + 1000] if damage == "cut" else data)
     folder = tmp_path / "laid"
     folder.mkdir()
-    _, task = worker.lay_out(folder, worker.read_pieces(listed(bad, parts))) or (0, task_of(bad, parts))
+    _, task = worker.lay_out(folder, worker.read_pieces(str(folder), listed(bad, parts))) or (0, task_of(bad, parts))
     copy, part, _ = worker.brought(task, folder).payload["spills"][-1]
     with pytest.raises(VerifyError) as caught:
         list(read_part(Path(copy), part))

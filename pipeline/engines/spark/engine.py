@@ -20,8 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import EngineLostError
+from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.engines.shipped import Shipped
@@ -87,9 +88,8 @@ class SparkEngine:
 
     def _found(self, tasks: Sequence[Task], left: Numbered, notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """What is committed; the rest, largest first, is put into `left`."""
-        store = ObjectStore(self._root)
-        for index, task in enumerate(tasks):
-            found = store.find(task.key)
+        store = open_store(self._root)
+        for index, (task, found) in enumerate(zip(tasks, store.find_all(t.key for t in tasks), strict=True)):
             if found is None:
                 left.append((index, task))
             else:
@@ -106,7 +106,7 @@ class SparkEngine:
         own = [(number, pickle.dumps(one)) for number, one in enumerate(left)]
         files = [(None, pickle.dumps(listed)) for listed in _parts_by_file(left).items()]
         listed = self._started().parallelize([*own, *files], max(1, len(files)))
-        pieces = listed.mapPartitions(read_pieces).partitionBy(len(left), int)
+        pieces = listed.mapPartitions(partial(read_pieces, job.root)).partitionBy(len(left), int)
         _sized(pieces, self._master, left[0][1].resources).foreachPartition(partial(run_with_pieces, job))
 
     def _run(self, left: Numbered, notify: Notify, action: Any) -> Iterator[tuple[int, Receipt]]:

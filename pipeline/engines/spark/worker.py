@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import EngineLostError, GristmillError, VerifyError
+from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.local import TaskError
 from gristmill.pipeline.spill import head_of
 from gristmill.pipeline.task import Task, run_task
@@ -94,7 +95,7 @@ def _answer(job: Job, index: int, task: Task) -> Answer:
     context = TaskContext.get()
     attempt = context.attemptNumber() if context else 0
     try:
-        found: Receipt = run_task(ObjectStore(Path(job.root)), task)
+        found: Receipt = run_task(open_store(job.root), task)
         return index, "done", found, attempt
     except GristmillError as error:
         return index, "failed", error, attempt
@@ -111,13 +112,15 @@ def _answer(job: Job, index: int, task: Task) -> Answer:
         return index, "failed", told, attempt
 
 
-def read_pieces(listed: Iterable[tuple[Any, bytes]]) -> Iterator[Piece]:
+def read_pieces(root: str, listed: Iterable[tuple[Any, bytes]]) -> Iterator[Piece]:
     """The pieces of `(None, (path, parts) pickled)`; and `(task, (index, task) pickled)` as the piece that it is."""
+    store = open_store(root)
     for number, blob in listed:
         if number is not None:
             yield number, (TASK, 0, blob)
             continue
         path, parts = pickle.loads(blob)
+        store.fetch([path])
         head = head_of(Path(path))
         with open(path, "rb") as file:
             for task, spill, start, stop in parts:

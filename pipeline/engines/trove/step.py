@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import EngineLostError, GristmillError
+from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.local import TaskError, die_with_parent
 from gristmill.pipeline.engines.trove.job import Job
 from gristmill.pipeline.task import Task, run_task
@@ -75,7 +76,7 @@ def guard_rank(job: Job, rank: int) -> None:
 
 def run_rank(job: Job, rank: int) -> None:
     """Run the tasks of a rank; the first that raises ends it. A job whose folder is gone was called off."""
-    store = ObjectStore(job.root)
+    store = open_store(job.root)
     with contextlib.suppress(FileNotFoundError):
         for number, task in job.tasks(rank):
             at_work[:] = [(job, number, task.label)]
