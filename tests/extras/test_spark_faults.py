@@ -234,3 +234,16 @@ def test_the_interpreter_of_workers_is_the_drivers(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     recipe = project_in(tmp_path, CALM)
     assert call("run", recipe, "--out", tmp_path / "out", "--engine", "spark").returncode == 0
+
+
+def test_a_submitted_recipe_runs_from_the_archive(
+    tmp_path: Path, spark_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What executors import is what was shipped to them, although the package is installed here."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    recipe = project_in(tmp_path, "(HERE / 'where').write_text(str(__import__('gristmill.stages').stages.__path__))")
+    out = recipe.parent / "out"
+    done = call("submit", recipe, "--out", out, "--master", spark_cluster.url, "--yes", "--", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert str(spark_cluster.folder) in (recipe.parent / "where").read_text()
+    whole(recipe, out)
