@@ -1,5 +1,6 @@
 """`gristmill submit`: the command that it prints is the one that it runs; the archive holds the package as it is."""
 
+import itertools
 import json
 import shlex
 import subprocess
@@ -49,7 +50,7 @@ def test_what_is_printed_is_what_runs(recipe: Path, tmp_path: Path) -> None:
         *(str(recipe), "--out", str(tmp_path / "out"), "--engine", "spark", "--master", "yarn"),
         *("--profile", "big", "--sample", "0.5"),
     ]
-    settings = [word for before, word in zip(given, given[1:], strict=False) if before == "--conf"]
+    settings = [word for before, word in itertools.pairwise(given) if before == "--conf"]
     assert settings == [
         "spark.executor.memory=8g",
         "spark.x=true",
