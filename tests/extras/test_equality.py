@@ -14,6 +14,12 @@ from tests.laws.running import call, fingerprint, run_inline, write_recipe
 from tests.laws.wide import wide_recipe, write_layout
 
 ENGINES = ["spark cluster", "spark local", "datatrove", "datatrove on ray"]
+QUICK = {("spark cluster", "text"), ("datatrove", "wide")}
+CASES = [
+    pytest.param(engine, recipe, marks=[] if (engine, recipe) in QUICK else pytest.mark.slow)
+    for engine in ENGINES
+    for recipe in (*RECIPES, "wide")
+]
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +31,11 @@ def recipes(module_folder: Path) -> dict[str, Path]:
     return {name: write_recipe(module_folder, text, f"{name}.yaml") for name, text in texts.items()}
 
 
-@pytest.fixture(scope="module")
-def expected(recipes: dict[str, Path], module_folder: Path) -> dict[str, dict[str, str]]:
-    """What each recipe gives in one process, without any engine's help."""
-    for name, recipe in recipes.items():
-        run_inline(recipe, module_folder / f"inline-{name}")
-    return {name: fingerprint(module_folder / f"inline-{name}") for name in recipes}
+@pytest.fixture
+def expected(recipe: str, recipes: dict[str, Path], module_folder: Path) -> dict[str, str]:
+    """What a recipe gives in one process, without any engine's help."""
+    run_inline(recipes[recipe], module_folder / f"inline-{recipe}")
+    return fingerprint(module_folder / f"inline-{recipe}")
 
 
 @pytest.fixture
@@ -44,17 +49,15 @@ def options(request: pytest.FixtureRequest, spark_cluster: Cluster) -> list[str]
     }[request.param]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("recipe", [*RECIPES, "wide"])
-@pytest.mark.parametrize("options", ENGINES, indirect=True)
+@pytest.mark.parametrize(("options", "recipe"), CASES, indirect=["options"])
 def test_an_engine_gives_the_same_bytes(
-    recipe: str,
     options: list[str],
+    recipe: str,
     recipes: dict[str, Path],
-    expected: dict[str, dict[str, str]],
+    expected: dict[str, str],
     tmp_path: Path,
 ) -> None:
     done = call("run", recipes[recipe], "--out", tmp_path, *options)
     assert done.returncode == 0, done.stderr
-    assert fingerprint(tmp_path) == expected[recipe]
+    assert fingerprint(tmp_path) == expected
     assert call("verify", tmp_path, "--deep").returncode == 0

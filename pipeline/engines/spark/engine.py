@@ -156,7 +156,7 @@ class SparkEngine:
     def _lost(self, error: BaseException, waiting: dict[int, Task], notify: Notify) -> BaseException:
         if not isinstance(error, Exception):
             return error
-        label, how = (next(iter(waiting.values())).label if waiting else ""), first_line(error)
+        label, how = next((task.label.rpartition(" ")[0] for task in waiting.values()), ""), first_line(error)
         notify(EngineEvent("lost", label, {"how": how}))
         return EngineLostError("a job of Spark failed", label, how, f"{_RESUME}; {self._root / LOG} tells more")
 
