@@ -52,7 +52,7 @@ class Progress:
     def _show(self, event: EngineEvent, of: str) -> None:
         if event.what == "alarm":
             return  # the command says it last of all
-        if event.what in ("retry", "lost"):
+        if event.what in ("retry", "lost", "waiting"):
             self._print(f"{event.label}: {event.what} ({event.facts.get('how', '')})")
         total = int(of.partition("/")[2] or 0)
         if self._bar is not None:

@@ -71,13 +71,17 @@ def schema_of(path: Path) -> pa.Schema:
 
 
 def head_of(path: Path) -> bytes:
-    """The bytes up to the end of the schema: what a part that does not begin the file is read with."""
-    with pa.memory_map(str(path)) as source:
-        source.seek(_FIRST_MESSAGE)
-        pa.ipc.read_schema(source)
-        size = source.tell()
-        source.seek(0)
-        return source.read(size)
+    """The bytes up to the end of the schema: what a part that does not begin the file is read with. VerifyError where
+    there is none."""
+    try:
+        with pa.memory_map(str(path)) as source:
+            source.seek(_FIRST_MESSAGE)
+            pa.ipc.read_schema(source)
+            size = source.tell()
+            source.seek(0)
+            return source.read(size)
+    except (pa.ArrowException, OSError) as error:
+        raise VerifyError(*_damaged(path, error)) from error
 
 
 class SpillWriter:

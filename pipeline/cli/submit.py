@@ -6,14 +6,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from gristmill.manifests.errors import UsageError
+from gristmill.manifests.remote_access import is_remote
 
 INSIDE = "gristmill_package"
 """The folder of an executor that holds the package."""
+_DRIVER_ENV = {"yarn": "spark.yarn.appMasterEnv", "k8s": "spark.kubernetes.driverEnv"}
 
 HELP = """submit a recipe to a Spark cluster
 
@@ -23,7 +25,7 @@ runs it. What stands behind -- goes to `gristmill run` as it is. Settings come f
 Executors need Python 3.11 or later with this package's dependencies (not itself), under the path of this Python or
 the one that "spark.pyspark.python" of the profile names. The output, the inputs and the recipe's folder must lie under
 the same paths everywhere, on storage that all hosts share. Files that steps name beside the recipe are shipped to
-executors that do not see it.
+executors that do not see it. Settings of the profile go into a file that you alone may read.
 
 for instance:
   gristmill submit recipe.yaml --out /shared/out --master spark://host:7077
@@ -41,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--master", metavar="URL", help="spark://HOST:PORT, yarn or k8s://URL (default: the profile's)")
     parser.add_argument("--deploy-mode", choices=("client", "cluster"), default="client", help="where the driver runs")
     parser.add_argument("--profile", metavar="P", help="a table of profiles.toml: master, spark, scratch")
-    parser.add_argument("--package", metavar="DIR", help="where the archive goes (default: the user's cache)")
+    parser.add_argument("--package", metavar="DIR", help="where archive and settings go (default: the user's cache)")
     parser.add_argument("--yes", action="store_true", help="run the command")
     parser.add_argument("rest", nargs="*", metavar="-- OPTION", help="options of gristmill run")
 
@@ -50,9 +52,9 @@ def run(args: argparse.Namespace) -> int:
     """Print, and perhaps run, the command."""
     from gristmill.manifests.user_cache import user_cache
     from gristmill.pipeline.cli.output import print_text
-    from gristmill.pipeline.engines.spark.package import package_archive
-    from gristmill.pipeline.engines.spark.session import master_of
-    from gristmill.pipeline.profile import load_profile
+    from gristmill.pipeline.engines.spark.package import package_archive, settings_file
+    from gristmill.pipeline.engines.spark.session import as_text, master_of
+    from gristmill.pipeline.profile import load_profile, profiles_path
     from gristmill.pipeline.recipe import load_recipe
     from gristmill.pipeline.run import load
 
@@ -66,10 +68,17 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("a standalone cluster runs no Python driver", "--deploy-mode", "cluster", remedy)
     recipe = load_recipe(Path(args.recipe))
     load(recipe)
-    archive = package_archive(Path(args.package) if args.package else user_cache() / "packages")
+    folder = Path(args.package).resolve() if args.package else user_cache() / "packages"
+    archive = package_archive(folder)
+    profiles = profiles_path() if args.deploy_mode == "cluster" else None
+    settings = settings_file(folder, as_text(profile.spark) | dict(_paths(master, args.deploy_mode, profiles)))
+    out = args.out if is_remote(args.out) else str(Path(args.out).resolve())
     words = [
-        *spark_words(master, args.deploy_mode, recipe.name, profile.spark, archive),
-        *("run", str(recipe.path.resolve()), "--out", str(Path(args.out).resolve()), "--engine", "spark"),
+        *(_spark_submit(), "--master", master, "--deploy-mode", args.deploy_mode, "--name", f"gristmill-{recipe.name}"),
+        *("--load-spark-defaults", "--properties-file", str(settings), "--archives", f"{archive}#{INSIDE}"),
+        *(("--files", str(profiles.resolve())) if profiles else ()),
+        str(Path(__file__).parents[1] / "engines" / "spark" / "driver.py"),
+        *("run", str(recipe.path.resolve()), "--out", out, "--engine", "spark"),
         *("--master", master, *(["--profile", args.profile] if args.profile else []), *args.rest),
     ]
     environment = {name: os.environ.get(name, sys.executable) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")}
@@ -79,27 +88,14 @@ def run(args: argparse.Namespace) -> int:
     return subprocess.run(words, env={**os.environ, **environment}, check=False).returncode
 
 
-def spark_words(
-    master: str, deploy_mode: str, name: str, settings: Mapping[str, str | int | bool], archive: Path
-) -> list[str]:
-    """spark-submit and its own options, up to the program that it runs."""
-    conf = [w for key, value in _settings(settings, master, deploy_mode) for w in ("--conf", f"{key}={value}")]
-    return [
-        *(_spark_submit(), "--master", master, "--deploy-mode", deploy_mode, "--name", f"gristmill-{name}"),
-        *(*conf, "--archives", f"{archive}#{INSIDE}"),
-        str(Path(__file__).parents[1] / "engines" / "spark" / "driver.py"),
-    ]
-
-
-def _settings(
-    settings: Mapping[str, str | int | bool], master: str, deploy_mode: str
-) -> Iterator[tuple[str, str | int]]:
-    """Those of the profile, and where executors find the package."""
-    for name, value in settings.items():
-        yield name, str(value).lower() if isinstance(value, bool) else value
+def _paths(master: str, deploy_mode: str, profiles: Path | None) -> Iterator[tuple[str, str]]:
+    """Where executors, and a driver that runs on the cluster, find the package, and that driver its profile."""
     yield "spark.executorEnv.PYTHONPATH", f"./{INSIDE}"
-    if deploy_mode == "cluster" and master == "yarn":
-        yield "spark.yarn.appMasterEnv.PYTHONPATH", f"./{INSIDE}"
+    of_driver = _DRIVER_ENV.get(master.partition(":")[0]) if deploy_mode == "cluster" else None
+    if of_driver is not None:
+        yield f"{of_driver}.PYTHONPATH", f"./{INSIDE}"
+        if profiles is not None:
+            yield f"{of_driver}.GRISTMILL_PROFILES", profiles.name
 
 
 def _spark_submit() -> str:

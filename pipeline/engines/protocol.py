@@ -20,7 +20,7 @@ from gristmill.pipeline.task import Task
 
 @dataclass(frozen=True)
 class EngineEvent:
-    """Something that people watch: `what` is start, commit, reuse, retry or lost."""
+    """Something that people watch: `what` is start, commit, reuse, retry, waiting or lost."""
 
     what: str
     label: str

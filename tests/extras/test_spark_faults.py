@@ -199,7 +199,7 @@ def test_a_second_run_starts_no_spark(tmp_path: Path) -> None:
     recipe = project_in(tmp_path, CALM)
     out = recipe.parent / "out"
     run_inline(recipe, out)
-    done = call("run", recipe, "--out", out, "--engine", "spark", "--master", f"spark://127.0.0.1:{free_port()}")
+    done = call("run", recipe, "--out", out, "--engine", "spark")
     assert done.returncode == 0, done.stderr
     assert not (out / "spark.log").exists()
 
@@ -212,6 +212,7 @@ def test_a_master_that_is_not_there(tmp_path: Path) -> None:
     assert "the Spark master cannot be reached" in done.stderr
     assert "Connection refused" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out" / "inputs.json").exists()
 
 
 def test_no_secret_of_the_environment_is_written(

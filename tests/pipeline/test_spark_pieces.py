@@ -60,9 +60,11 @@ def test_parts_arrive_whole_in_any_order(
         patch.setattr(worker, "BLOCK_BYTES", block)
         pieces = list(worker.read_pieces(str(folder), listed(path, parts)))
     order.shuffle(pieces)
-    index, task = worker.lay_out(folder, [*pieces, pieces[0]]) or (None, None)
+    found, why = worker.lay_out(folder, [*pieces, pieces[0]])
+    assert why is None
+    assert found is not None
+    index, task = found
     assert index == 5
-    assert task is not None
     spills = worker.brought(task, folder).payload["spills"]
     assert [base >> 32 for _, _, base in spills] == [number for number, count in enumerate(ROWS) if count]
     for copy, part, base in spills:
@@ -84,7 +86,9 @@ def test_damage_is_told_by_the_file_that_was_read(
     bad.write_bytes(data[: start + 1000] if damage == "cut" else data)
     folder = tmp_path / "laid"
     folder.mkdir()
-    _, task = worker.lay_out(folder, worker.read_pieces(str(folder), listed(bad, parts))) or (0, task_of(bad, parts))
+    found, _ = worker.lay_out(folder, worker.read_pieces(str(folder), listed(bad, parts)))
+    assert found is not None
+    task = found[1]
     copy, part, _ = worker.brought(task, folder).payload["spills"][-1]
     with pytest.raises(VerifyError) as caught:
         list(read_part(Path(copy), part))
@@ -92,3 +96,17 @@ def test_damage_is_told_by_the_file_that_was_read(
     assert told.where == str(bad)
     assert str(folder) not in str(told)
     assert str(bad.parent) in told.remedy
+
+
+@pytest.mark.parametrize("damage", ["gone", "head"])
+def test_a_file_that_cannot_be_read_is_told_to_each_task_of_it(
+    damage: str, spilled: tuple[Path, list[list[Any]]], tmp_path: Path
+) -> None:
+    path, parts = spilled
+    bad = tmp_path / "spill.arrow"
+    if damage == "head":
+        bad.write_bytes(b"\0" * 64 + path.read_bytes()[64:])
+    found, why = worker.lay_out(tmp_path, worker.read_pieces(str(tmp_path), listed(bad, parts)))
+    assert found is not None
+    assert isinstance(why, VerifyError)
+    assert why.where == str(bad)

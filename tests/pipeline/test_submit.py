@@ -1,6 +1,5 @@
 """`gristmill submit`: the command that it prints is the one that it runs; the archive holds the package as it is."""
 
-import itertools
 import json
 import shlex
 import subprocess
@@ -15,6 +14,7 @@ from gristmill.pipeline.cli import submit
 from gristmill.pipeline.engines.spark.package import package_archive
 from tests.laws.running import call, write_recipe
 
+SECRET = "planted = 7c1f"
 RECIPE = 'name: s\ndatasets:\n  d:\n    read: {text: "*.txt"}\n'
 FAKE = """#!{python}
 import json, os, sys
@@ -30,7 +30,7 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.parent.mkdir(parents=True)
     program.write_text(FAKE.format(python=sys.executable, told=str(tmp_path / "told.json")))
     program.chmod(0o755)
-    (tmp_path / "profiles.toml").write_text('[big.spark]\n"spark.executor.memory" = "8g"\n"spark.x" = true\n')
+    (tmp_path / "profiles.toml").write_text(f'[big.spark]\n"spark.executor.memory" = "8g"\n"spark.x" = "{SECRET}"\n')
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("GRISTMILL_PROFILES", str(tmp_path / "profiles.toml"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -50,13 +50,17 @@ def test_what_is_printed_is_what_runs(recipe: Path, tmp_path: Path) -> None:
         *(str(recipe), "--out", str(tmp_path / "out"), "--engine", "spark", "--master", "yarn"),
         *("--profile", "big", "--sample", "0.5"),
     ]
-    settings = [word for before, word in itertools.pairwise(given) if before == "--conf"]
-    assert settings == [
+    settings = Path(given[given.index("--properties-file") + 1])
+    assert settings.stat().st_mode & 0o777 == 0o600
+    assert settings.read_text().encode().decode("unicode_escape").splitlines() == [
         "spark.executor.memory=8g",
-        "spark.x=true",
+        f"spark.x={SECRET}",
         f"spark.executorEnv.PYTHONPATH=./{submit.INSIDE}",
         f"spark.yarn.appMasterEnv.PYTHONPATH=./{submit.INSIDE}",
+        "spark.yarn.appMasterEnv.GRISTMILL_PROFILES=profiles.toml",
     ]
+    assert SECRET not in done.stdout
+    assert given[given.index("--files") + 1] == str(tmp_path / "profiles.toml")
     assert not (tmp_path / "out").exists()
 
 
@@ -64,6 +68,7 @@ def test_without_yes_nothing_runs(recipe: Path, tmp_path: Path) -> None:
     done = call("submit", recipe, "--out", tmp_path / "out", "--master", "spark://h:1,i:2")
     assert done.returncode == 0
     assert "--master spark://h:1,i:2" in done.stdout
+    assert "--out s3://bucket/x" in call("submit", recipe, "--out", "s3://bucket/x", "--master", "yarn").stdout
     assert not (tmp_path / "told.json").exists()
 
 

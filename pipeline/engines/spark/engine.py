@@ -13,9 +13,11 @@ lost task again; a task's own error is an answer, which ends the run at once.
 import os
 import pickle
 import queue
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,13 +26,16 @@ from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import EngineLostError
 from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.choose import Choice
+from gristmill.pipeline.engines.java import java_home
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.engines.shipped import Shipped
 from gristmill.pipeline.engines.spark.session import (
     MAX_FAILURES,
     Context,
+    executors_of,
     first_line,
     master_of,
+    refuse_unreachable,
     ship,
     start_context,
     stop_context,
@@ -47,14 +52,19 @@ from gristmill.pipeline.engines.spark.worker import (
 from gristmill.pipeline.task import Resources, Task
 
 LOG = "spark.log"
+_PATIENCE_S = 60.0
 _RESUME = "run the same command to resume; what is committed stays"
 
 Numbered = list[tuple[int, Task]]
 
 
 def spark_engine(choice: Choice, out: Path, shipped: Shipped) -> "SparkEngine":
-    """The engine of a run into `out`; Spark starts with the first task that is not found done."""
-    return SparkEngine(out, master_of(choice.master, choice.workers), dict(choice.profile.spark), shipped)
+    """The engine of a run into `out`; Spark starts with the first task that is not found done. What it cannot start
+    without is missed here: UsageError without a Java, EngineLostError without a master."""
+    master = master_of(choice.master, choice.workers)
+    java_home()
+    refuse_unreachable(master)
+    return SparkEngine(out, master, dict(choice.profile.spark), shipped)
 
 
 class SparkEngine:
@@ -99,7 +109,8 @@ class SparkEngine:
 
     def _tasks(self, job: Job, blobs: list[bytes], resources: Resources) -> None:
         slices = _slices(self._started(), len(blobs), resources)
-        rdd = _sized(self._started().parallelize(blobs, slices), self._master, resources)
+        dealt = [blob for first in range(slices) for blob in blobs[first::slices]]
+        rdd = _sized(self._started().parallelize(dealt, slices), self._master, resources)
         rdd.foreachPartition(partial(run_tasks, job))
 
     def _shuffled(self, job: Job, left: Numbered) -> None:
@@ -131,13 +142,14 @@ class SparkEngine:
             yield from self._answers(dict(left), answers, notify)
         finally:
             if thread.is_alive():
-                context.cancelAllJobs()
+                with suppress(Exception):  # of a JVM that is gone: what ended the run is told, not this
+                    context.cancelAllJobs()
             thread.join(timeout=30)
 
     def _answers(
         self, waiting: dict[int, Task], answers: "queue.SimpleQueue[Any]", notify: Notify
     ) -> Iterator[tuple[int, Receipt]]:
-        while (answer := answers.get()) is not None:
+        while (answer := self._next(answers, waiting, notify)) is not None:
             if isinstance(answer, BaseException):
                 raise self._lost(answer, waiting, notify)
             index, what, value, attempt = answer
@@ -152,6 +164,16 @@ class SparkEngine:
             yield index, value
         if waiting:
             raise EngineLostError("Spark ended without an answer", next(iter(waiting.values())).label, None, _RESUME)
+
+    def _next(self, answers: "queue.SimpleQueue[Any]", waiting: dict[int, Task], notify: Notify) -> Any:
+        """The next answer; while there is no executor to give one, that is told every minute."""
+        while True:
+            try:
+                return answers.get(timeout=_PATIENCE_S)
+            except queue.Empty:
+                if waiting and not executors_of(self._context):
+                    how = f"no executor has joined yet; {self._root / LOG} tells what Spark waits for"
+                    notify(EngineEvent("waiting", next(iter(waiting.values())).label, {"how": how}))
 
     def _lost(self, error: BaseException, waiting: dict[int, Task], notify: Notify) -> BaseException:
         if not isinstance(error, Exception):
@@ -171,7 +193,9 @@ class SparkEngine:
         return self._context
 
     def _max_failures(self) -> int:
-        return int(self._started().getConf().get("spark.task.maxFailures", str(MAX_FAILURES)))
+        local = re.fullmatch(r"local\[[^,]+, *(\d+)\]", self._master)
+        asked = self._started().getConf().get("spark.task.maxFailures", str(MAX_FAILURES))
+        return int(local.group(1) if local else asked)
 
     def close(self) -> None:
         """End the session; a task in its middle is killed, which loses nothing committed."""

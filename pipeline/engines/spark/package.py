@@ -7,13 +7,14 @@ points). Its name holds the digest of its content, so an archive that is there a
 import importlib
 import uuid
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from blake3 import blake3
 
 from gristmill.manifests.errors import UsageError
+from gristmill.pipeline.engines.spark.session import write_properties
 
 ROOTS = ("pipeline", "synth", "render", "stages", "manifests")
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -37,6 +38,14 @@ def package_archive(folder: Path) -> Path:
         made.replace(path)
     except OSError as error:
         raise UsageError("the package cannot be written", str(folder), error.strerror, "give --package DIR") from None
+    return path
+
+
+def settings_file(folder: Path, settings: Mapping[str, str]) -> Path:
+    """A file of Spark's settings in a folder, named by their digest; its owner alone may read it."""
+    digest = blake3(repr(sorted(settings.items())).encode()).hexdigest(8)
+    path = folder / f"spark-{digest}.properties"
+    write_properties(path, settings)
     return path
 
 

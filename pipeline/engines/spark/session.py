@@ -6,13 +6,14 @@ terminal shows one line of ours instead. `local` masters listen on 127.0.0.1 alo
 
 import os
 import re
+import shlex
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from gristmill.manifests.errors import EngineLostError, UsageError
 from gristmill.pipeline.engines.java import java_home
@@ -36,7 +37,7 @@ def master_of(master: str | None, workers: int) -> str:
     if _MASTER.fullmatch(asked) is None:
         remedy = "give local[N], spark://HOST:PORT, yarn or k8s://URL"
         raise UsageError("no Spark master", "--master", asked, remedy)
-    found = re.fullmatch(r"local(?:\[([^,\]]+)\])?", asked)
+    found = re.fullmatch(r"local(?:\[([^,\]]+)\])?", asked)  # one that says how often is left as it is
     return f"local[{found.group(1) or 1},{MAX_FAILURES}]" if found else asked
 
 
@@ -55,29 +56,76 @@ def refuse_unreachable(master: str) -> None:
     raise EngineLostError("the Spark master cannot be reached", "--master", "; ".join(reasons), "start it, then resume")
 
 
-def start_context(master: str, settings: Mapping[str, str | int | bool], log: Path) -> Context:
+def start_context(master: str, settings: Mapping[str, str | int | float | bool], log: Path) -> Context:
     """A running context. Raises UsageError without a Java, EngineLostError where Spark does not start."""
-    refuse_unreachable(master)
     os.environ["JAVA_HOME"] = java_home()
     # Unset, workers run whatever `python3` is on their PATH, which lacks what this one has.
-    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
-        os.environ.setdefault(name, sys.executable)
+    asked = settings.get("spark.pyspark.python")
+    os.environ["PYSPARK_PYTHON"] = str(asked) if asked else os.environ.get("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
 
-    conf = SparkConf().setMaster(master)
-    for name, value in _defaults(master).items():
-        conf.setIfMissing(name, value)
-    for name, value in settings.items():
-        conf.set(name, str(value).lower() if isinstance(value, bool) else str(value))
     try:
-        with log.open("ab") as printed:
-            gateway = launch_gateway(conf, {"stdout": printed, "stderr": printed, "start_new_session": True})
+        with log.open("ab") as printed, tempfile.TemporaryDirectory(prefix="gristmill-spark-") as folder:
+            wanted = {**_defaults(master), **as_text(settings)}
+            gateway = _gateway(wanted, Path(folder), printed)
+            conf = SparkConf(_jvm=gateway.jvm).setMaster(master)
+            for name, value in wanted.items():  # under spark-submit the JVM was there before
+                conf.setIfMissing(name, value)
             return SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise EngineLostError(
             "Spark did not start", master, first_line(error), f"look into {log}, then run the same command"
         ) from error
+
+
+def _gateway(settings: Mapping[str, str], folder: Path, printed: IO[bytes]) -> Any:
+    """The JVM. Its settings stand in a file: a command line is read by everybody on a machine, and they may hold
+    credentials for executors."""
+    from pyspark.java_gateway import launch_gateway
+
+    path = folder / "spark.properties"
+    write_properties(path, settings)
+    own = os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--load-spark-defaults --properties-file {shlex.quote(str(path))} {own}"
+    try:
+        return launch_gateway(None, {"stdout": printed, "stderr": printed, "start_new_session": True})
+    finally:
+        os.environ["PYSPARK_SUBMIT_ARGS"] = own
+
+
+def as_text(settings: Mapping[str, str | int | float | bool]) -> dict[str, str]:
+    """Settings of a profile as Spark reads them."""
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in settings.items()}
+
+
+def write_properties(path: Path, settings: Mapping[str, str]) -> None:
+    """A file of settings that its owner alone may read."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(handle, "w", encoding="ascii") as file:
+        file.writelines(f"{_escaped(name)}={_escaped(value)}\n" for name, value in settings.items())
+
+
+def _escaped(text: str) -> str:
+    """As java.util.Properties reads it back."""
+    return "".join(
+        char
+        if char.isascii() and (char.isalnum() or char in "._-/")
+        else "".join(f"\\u{unit:04x}" for unit in _units(char))
+        for char in text
+    )
+
+
+def _units(char: str) -> Iterator[int]:
+    raw = char.encode("utf-16-be", "surrogatepass")
+    return (int.from_bytes(raw[at : at + 2], "big") for at in range(0, len(raw), 2))
+
+
+def executors_of(context: Context) -> int:
+    """Executors that have joined; a local master is one."""
+    if context.master.startswith("local"):
+        return 1
+    return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1  # the driver is listed, too
 
 
 def _defaults(master: str) -> dict[str, str]:

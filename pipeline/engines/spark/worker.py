@@ -32,9 +32,10 @@ Answer = tuple[int, str, Any, int]
 Part = tuple[int, int, int, int]
 """`(task, spill, start, stop)`: bytes of a file that are spill number `spill` of task number `task`."""
 Piece = tuple[int, tuple[int, int, bytes]]
-"""`(task, (spill, at, bytes))`; the task itself, pickled with its index, is that of `spill` -1."""
+"""`(task, (spill, at, bytes))`; the task itself, pickled with its index, is that of `spill` TASK; FAILED: why a file
+cannot be read."""
 
-TASK = -1
+TASK, FAILED = -1, -2
 SHIPPED = "gristmill-recipe"
 
 
@@ -120,31 +121,44 @@ def read_pieces(root: str, listed: Iterable[tuple[Any, bytes]]) -> Iterator[Piec
             yield number, (TASK, 0, blob)
             continue
         path, parts = pickle.loads(blob)
-        store.fetch([path])
-        head = head_of(Path(path))
-        with open(path, "rb") as file:
-            for task, spill, start, stop in parts:
-                if start:
-                    yield task, (spill, 0, head)
-                file.seek(start)
-                at, left = (len(head) if start else 0), stop - start
-                while left:
-                    block = file.read(min(left, BLOCK_BYTES))
-                    if not block:
-                        break  # a file cut short: the digest of the part tells
-                    yield task, (spill, at, block)
-                    at, left = at + len(block), left - len(block)
+        try:
+            store.fetch([path])
+            yield from _pieces_of(Path(path), parts)
+        except GristmillError as error:
+            told = pickle.dumps(error)
+            yield from ((task, (FAILED, 0, told)) for task, *_ in parts)
+
+
+def _pieces_of(path: Path, parts: Iterable[Part]) -> Iterator[Piece]:
+    head = head_of(path)
+    with open(path, "rb") as file:
+        for task, spill, start, stop in parts:
+            if start:
+                yield task, (spill, 0, head)
+            file.seek(start)
+            at, left = (len(head) if start else 0), stop - start
+            while left:
+                block = file.read(min(left, BLOCK_BYTES))
+                if not block:
+                    break  # a file cut short: the digest of the part tells
+                yield task, (spill, at, block)
+                at, left = at + len(block), left - len(block)
 
 
 def run_with_pieces(job: Job, pieces: Iterable[Piece]) -> None:
     """Run the task of a partition on the spill files that its pieces make, which lie in a folder of this attempt."""
-    folder = Path(tempfile.mkdtemp(prefix="gristmill-exchange-"))
+    # Spark's own folders for such things, of this executor: it removes them with the application, whoever was killed.
+    local = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    folder = Path(tempfile.mkdtemp(prefix="gristmill-exchange-", dir=local[os.getpid() % len(local)] or None))
     try:
-        found = lay_out(folder, pieces)
+        found, why = lay_out(folder, pieces)
         if found is not None:
             index, task = found
-            answer = _answer(job, index, _at_home(job, brought(task, folder)))
-            job.answers.add([named(answer, task, folder)])
+            if why is None:
+                answer = _answer(job, index, _at_home(job, brought(task, folder)))
+                job.answers.add([named(answer, task, folder)])
+            else:
+                job.answers.add([(index, "failed", why, 0)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -160,10 +174,15 @@ def named(answer: Answer, task: Task, folder: Path) -> Answer:
     return index, what, told, attempt
 
 
-def lay_out(folder: Path, pieces: Iterable[Piece]) -> tuple[int, Task] | None:
-    """Write pieces, in whatever order they come, into a file a spill; the task among them with its index."""
+def lay_out(folder: Path, pieces: Iterable[Piece]) -> tuple[tuple[int, Task] | None, GristmillError | None]:
+    """Write pieces, in whatever order they come, into a file a spill; the task among them with its index, and why one
+    of its files could not be read."""
     found: tuple[int, Task] | None = None
+    why: GristmillError | None = None
     for _, (spill, at, data) in pieces:
+        if spill == FAILED:
+            why = pickle.loads(data)
+            continue
         if spill == TASK:
             found = pickle.loads(data)
             continue
@@ -172,7 +191,7 @@ def lay_out(folder: Path, pieces: Iterable[Piece]) -> tuple[int, Task] | None:
             _write(handle, data, at)
         finally:
             os.close(handle)
-    return found
+    return found, why
 
 
 def _write(handle: int, data: bytes, at: int) -> None:
