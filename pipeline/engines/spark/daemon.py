@@ -9,13 +9,13 @@ import importlib
 import os
 from contextlib import suppress
 
-from gristmill.pipeline.task import KINDS
-from gristmill.stages.catalogue import BUILTIN
-
 
 def preload() -> None:
     """Import every kind of task and every built-in stage. No thread may run when workers are forked."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would, and begin with the first import of numpy
+    from gristmill.pipeline.task import KINDS
+    from gristmill.stages.catalogue import BUILTIN
+
     for module in (*KINDS.values(), *(place.partition(":")[0] for place in BUILTIN.values())):
         with suppress(ImportError):  # a stage whose extra is not here
             importlib.import_module(module)
