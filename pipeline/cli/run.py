@@ -129,12 +129,12 @@ def run(args: argparse.Namespace) -> int:
     from gristmill.pipeline.alarms import told_of
     from gristmill.pipeline.cli.output import say
     from gristmill.pipeline.engines.choose import choice_of, engine_for
-    from gristmill.pipeline.engines.shipped import shipped_files
     from gristmill.pipeline.profile import load_profile
     from gristmill.pipeline.progress import progress
     from gristmill.pipeline.recipe import load_recipe
     from gristmill.pipeline.run import Run, RunOptions, load
     from gristmill.pipeline.selection import OPTIONS, Selection, parse_selection
+    from gristmill.pipeline.shipped import shipped_files
 
     started_s = time.monotonic()
     profile = load_profile(args.profile)

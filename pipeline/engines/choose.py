@@ -13,9 +13,9 @@ from typing import get_args
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.engines.protocol import Engine
-from gristmill.pipeline.engines.shipped import Shipped
 from gristmill.pipeline.profile import Engine as EngineName
 from gristmill.pipeline.profile import Executor, Profile
+from gristmill.pipeline.shipped import Shipped
 from gristmill.pipeline.suggest import did_you_mean
 
 NEEDS = {"spark": ("pyspark", "spark"), "datatrove": ("datatrove", "datatrove"), "ray": ("ray", "ray")}

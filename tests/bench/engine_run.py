@@ -13,11 +13,11 @@ from pathlib import Path
 
 from gristmill.pipeline.engines.choose import choice_of, engine_for
 from gristmill.pipeline.engines.protocol import Engine, EngineEvent
-from gristmill.pipeline.engines.shipped import Shipped
 from gristmill.pipeline.profile import Profile
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.selection import Selection
+from gristmill.pipeline.shipped import Shipped
 
 WORKERS = 2
 

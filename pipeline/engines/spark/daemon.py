@@ -5,20 +5,15 @@ A worker that imports for itself takes 2.3 s of processor time before its first 
 """
 
 import gc
-import importlib
 import os
-from contextlib import suppress
 
 
 def preload() -> None:
     """Import every kind of task and every built-in stage. No thread may run when workers are forked."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would, and begin with the first import of numpy
-    from gristmill.pipeline.task import KINDS
-    from gristmill.stages.catalogue import BUILTIN
+    from gristmill.pipeline.preload import import_all
 
-    for module in (*KINDS.values(), *(place.partition(":")[0] for place in BUILTIN.values())):
-        with suppress(ImportError):  # a stage whose extra is not here
-            importlib.import_module(module)
+    import_all()
     gc.freeze()  # else each worker copies pages to count what it never frees
 
 

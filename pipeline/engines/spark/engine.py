@@ -28,7 +28,6 @@ from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.java import java_home
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
-from gristmill.pipeline.engines.shipped import Shipped
 from gristmill.pipeline.engines.spark.session import (
     MAX_FAILURES,
     Context,
@@ -49,6 +48,7 @@ from gristmill.pipeline.engines.spark.worker import (
     run_tasks,
     run_with_pieces,
 )
+from gristmill.pipeline.shipped import Shipped
 from gristmill.pipeline.task import Resources, Task
 
 LOG = "spark.log"

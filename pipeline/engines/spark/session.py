@@ -17,8 +17,8 @@ from typing import IO, Any
 
 from gristmill.manifests.errors import EngineLostError, UsageError
 from gristmill.pipeline.engines.java import java_home
-from gristmill.pipeline.engines.shipped import Shipped, write_archive
 from gristmill.pipeline.engines.spark.worker import SHIPPED
+from gristmill.pipeline.shipped import Shipped, write_archive
 
 MAX_FAILURES = 4
 """Attempts at a task (`spark.task.maxFailures`, Spark's own default; local masters make one only)."""
