@@ -14,7 +14,6 @@ from typing import Any
 
 from gristmill.manifests.errors import EXIT_DONE, AlarmError, EngineLostError, GristmillError, UsageError
 from gristmill.manifests.remote_access import is_remote
-from gristmill.manifests.working_copy import remove_working_copy
 from gristmill.pipeline.cli.reading import told_of_url
 
 QUARANTINED_FRAC_SHOWN = 0.2
@@ -96,14 +95,12 @@ def output_folder(text: str) -> Path:
 
 @contextmanager
 def output_of_run(text: str) -> Generator[Path]:
-    """The folder that a run works in: its output, or the working copy of one in object storage, which goes when all
-    is done there. As `output_folder`."""
+    """The folder that a run works in: its output, or the working copy of one in object storage. As `output_folder`."""
     if not is_remote(text):
         yield output_folder(text)
         return
     with told_of_url(text) as copy:
         yield copy
-        remove_working_copy(copy)
 
 
 def use_scratch(folder: str | None) -> None:
@@ -146,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
     use_scratch(profile.scratch)  # where the working copy of an output in object storage goes, too
-    options = RunOptions(args.sample, args.measures == "all", selection)
+    options = RunOptions(args.sample, args.measures == "all", selection, keeps_copy=False)
     steps = (step for spec in recipe.datasets for step in loaded.steps(spec))
     shipped = shipped_files(recipe.base_dir, steps)
     with output_of_run(args.out) as out:
