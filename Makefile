@@ -22,7 +22,7 @@ MOVED := $(shell [ "$$(cat $(VENV)/.root 2>/dev/null)" = "$$(pwd -P)" ] || echo 
 help:
 	@echo 'make setup-core  the environment that runs the mill, in $(VENV)'
 	@echo 'make setup       setup-core and what tests and linting need'
-	@echo 'make setup-all   setup and the heavy extras'
+	@echo 'make setup-all   setup and setup-extras'
 	@echo 'make setup-extras  an environment with every engine, in $(EXTRAS)'
 	@echo 'make setup-peers other tools to compare with, in $(PEERS)'
 	@echo 'make demo        collects a small real corpus and makes verified trainer shards of it'
@@ -36,7 +36,7 @@ help:
 
 setup-core: $(VENV)/.core $(LINKS)
 setup: setup-core $(VENV)/.dev
-setup-all: setup
+setup-all: setup setup-extras
 setup-peers: $(PEERS)/.peers
 
 moved:
@@ -82,7 +82,7 @@ demo: setup-core
 	@echo '  $(GRISTMILL) trace demo/out --grep TEXT         why a document was kept, changed or dropped'
 	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml --out demo/out    the steps, and what a second run would reuse'
 
-tour: setup-all demo
+tour: setup demo
 
 lint: setup
 	$(VENV)/bin/ruff check $(LINTED)
@@ -97,12 +97,12 @@ test-extras: setup-extras
 	$(EXTRAS)/bin/python -m tests.warm
 	$(EXTRAS)/bin/python -m pytest -m "not slow" tests/extras
 
-test-all: setup-all setup-extras lint
+test-all: setup-all lint
 	$(PY) -m tests.warm
 	$(PYTEST) --ignore tests/extras
 	$(EXTRAS)/bin/python -m pytest tests/extras
 
-bench: setup
+bench: setup-all
 	$(PY) tests/bench/run.py
 
 # No index URL and no comment on the origin: any registry that holds the hashed files will do.

@@ -40,6 +40,7 @@ from gristmill.manifests.remote import absent, copy, damaged, delete, fetch, get
 from gristmill.manifests.remote_access import RemotePlace
 from gristmill.manifests.remote_lock import check_lock, locked
 from gristmill.manifests.verify_files import is_inside
+from gristmill.manifests.working_copy import remove_working_copy
 
 AT_ONCE = 16
 """Small requests on the way at once."""
@@ -172,8 +173,11 @@ class RemoteStore(ObjectStore):
             pass
 
     @contextmanager
-    def session(self, datasets: Sequence[str], indexes: Sequence[str], inputs: str, events: str) -> Generator[None]:
-        """Hold the output's lock, prepared; `inputs` and `events` are put there at the end."""
+    def session(
+        self, datasets: Sequence[str], indexes: Sequence[str], inputs: str, events: str, keeps_copy: bool = True
+    ) -> Generator[None]:
+        """Hold the output's lock, prepared; `inputs` and `events` are put there at the end. Without `keeps_copy` the
+        working copy goes when all went well, while the lock still keeps the next driver out."""
         with locked(self.remote):
             self.prepare(datasets, indexes, inputs)
             try:
@@ -181,6 +185,8 @@ class RemoteStore(ObjectStore):
             finally:
                 with suppress(GristmillError):
                     self.push(*(path for path in (self.root / inputs, self.root / events) if path.is_file()))
+            if not keeps_copy:
+                remove_working_copy(self.root)
 
     def _at_once(self, do: Callable[[Any], Any], of: Sequence[Any], threads: int = AT_ONCE) -> Iterator[Any]:
         if not of:

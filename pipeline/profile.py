@@ -8,10 +8,12 @@ directory, else in `$XDG_CONFIG_HOME/gristmill` (`~/.config/gristmill`). Out: a 
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.suggest import did_you_mean
@@ -23,6 +25,16 @@ Engine = Literal["local", "spark", "datatrove"]
 Executor = Literal["local", "slurm", "ray"]
 _STRICT = ConfigDict(strict=True, extra="forbid", frozen=True)
 _Text = Annotated[str, Field(min_length=1)]
+_KEY = re.compile(r""" "([^"]*)" | '([^']*)' | ([\w-]+) """, re.VERBOSE)
+_WRITTEN = re.compile(rf"(?:{_KEY.pattern})(?:\s*\.\s*(?:{_KEY.pattern}))*(?=\s*=)", re.VERBOSE)
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, float) else value
+
+
+_Setting = Annotated[str | int | bool, BeforeValidator(_as_text)]
+"""What Spark is told: a text in any case."""
 
 
 class SlurmProfile(BaseModel):
@@ -62,7 +74,7 @@ class Profile(BaseModel):
     engine: Engine | None = None
     master: _Text | None = None
     executor: Executor | None = None
-    spark: dict[str, str | int | bool] = Field(default_factory=dict[str, str | int | bool])
+    spark: dict[str, _Setting] = Field(default_factory=dict[str, _Setting])
     slurm: SlurmProfile = Field(default_factory=SlurmProfile)
     ray: RayProfile = Field(default_factory=RayProfile)
 
@@ -125,33 +137,63 @@ def checked(table: object, name: str, path: Path, text: str) -> Profile:
     try:
         profile = Profile.model_validate(table)
     except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        key = str(detail["loc"][0])
-        where = f"{path}:{_line_of(text, name, key)}"
-        if detail["type"] == "extra_forbidden":
-            remedy = did_you_mean(key, Profile.model_fields)
-            raise UsageError(f"[{name}]: unknown key", where, key, remedy) from None
-        what = detail["msg"][:1].lower() + detail["msg"][1:]
-        raise UsageError(f"[{name}] {key}: {what}", where, detail["input"], "correct it") from None
+        raise _told(error.errors(include_url=False)[0], name, path, text) from None
     if profile.scratch is None:
         return profile
     try:
         scratch = (path.parent / Path(profile.scratch).expanduser()).resolve()
     except (RuntimeError, ValueError) as error:
-        where = f"{path}:{_line_of(text, name, 'scratch')}"
+        where = f"{path}:{_line_of(text, (name, 'scratch'))}"
         raise UsageError(f"[{name}] scratch: {error}", where, profile.scratch, "name a folder") from None
     return profile.model_copy(update={"scratch": str(scratch)})
 
 
-def _line_of(text: str, table: str, key: str) -> int:
-    """The line of a key below its table's head; of the head, or 1, where the key is written otherwise."""
-    found = 1
-    inside = False
+def _told(detail: ErrorDetails, name: str, path: Path, text: str) -> UsageError:
+    """What is wrong with a profile, by the keys that lead there."""
+    model, inner, key = _place([str(key) for key in detail["loc"]])
+    head = ".".join([name, *inner])
+    where = f"{path}:{_line_of(text, (name, *inner, key))}"
+    if detail["type"] == "extra_forbidden":
+        return UsageError(f"[{head}]: unknown key", where, key, did_you_mean(key, model.model_fields))
+    what = detail["msg"][:1].lower() + detail["msg"][1:]
+    if len(detail["loc"]) > len(inner) + 1:  # pydantic tells of the first of the types that it tried
+        what = "neither text nor a number nor true or false"
+    return UsageError(f"[{head}] {key}: {what}", where, detail["input"], "correct it")
+
+
+def _place(keys: Sequence[str]) -> tuple[type[BaseModel], list[str], str]:
+    """The model that a key stands in, the tables below the profile's, and the key; `spark` and `sbatch` have any."""
+    model: type[BaseModel] = Profile
+    inner: list[str] = []
+    for key in keys[:-1]:
+        field = model.model_fields[key].annotation
+        if isinstance(field, type) and issubclass(field, BaseModel):
+            model = field
+        elif get_origin(field) is not dict:
+            break
+        inner.append(key)
+        if get_origin(field) is dict:
+            break
+    return model, inner, keys[len(inner)]
+
+
+def _line_of(text: str, path: Sequence[str]) -> int:
+    """The line of a key, by the tables that it stands in; of the innermost that is written as such, else 1."""
+    found, known = 1, 0
+    head: tuple[str, ...] = ()
     for number, line in enumerate(text.split("\n"), 1):
-        head = re.match(r"\s*\[\s*(.+?)\s*\]\s*(?:#.*)?$", line)
-        if head:
-            inside = head.group(1).strip("'\"") == table
-            found = number if inside else found
-        elif inside and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", line):
-            return number
+        bare = line.strip()
+        if bare.startswith("["):
+            whole = head = _parts(bare[1:].partition("]")[0])
+        elif written := _WRITTEN.match(bare):
+            whole = head + _parts(written.group())
+        else:
+            continue
+        if len(whole) > known and tuple(path[: len(whole)]) == whole:
+            found, known = number, len(whole)
     return found
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    """The keys of a dotted key."""
+    return tuple("".join(key) for key in _KEY.findall(dotted))

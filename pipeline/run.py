@@ -52,11 +52,13 @@ LEFTOVER_AGE_S = 900.0
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run was asked for; nothing here but `sample`, `measures_all` and `selection` changes a byte."""
+    """How a run was asked for; nothing here but `sample`, `measures_all` and `selection` changes a byte. `keeps_copy`:
+    the working copy of an output in object storage stays when all went well."""
 
     sample: float | None = None
     measures_all: bool = False
     selection: Selection = field(default_factory=Selection)
+    keeps_copy: bool = True
 
 
 @dataclass
@@ -212,7 +214,7 @@ class Run:
         """What is to be done around a run whose output lies in object storage."""
         if not isinstance(self.store, RemoteStore):
             return nullcontext()
-        return self.store.session(datasets, indexes, INPUTS, EVENTS)
+        return self.store.session(datasets, indexes, INPUTS, EVENTS, self.options.keeps_copy)
 
     def _dataset(self, spec: DatasetSpec, share: Share) -> None:
         ctx = self.ctx if share.mode == "work" else replace(self.ctx, engine=FindingEngine(self.store))

@@ -30,6 +30,7 @@ CORE, DEV, MODELS, UV = (f"requirements/{name}.txt" for name in ("core.lock", "d
 BANNED = frozenset({"torch", "daft", "fasttext", "fasttext-numpy2", "fasttext-predict", "fasttext-wheel"})
 # Loaded by `import gristmill.pipeline`, any of these would slow down each command and each worker.
 HEAVY = frozenset({"awkward", "fasttext", "gigatoken", "numba", "numpy", "pyarrow", "resiliparse", "tokenizers"})
+IMPORT_CPU_S = 0.5
 SPAWN = """
 import multiprocessing
 
@@ -164,6 +165,12 @@ def test_spawned_process_imports_the_checkout(tmp_path: Path) -> None:
 def test_import_of_the_pipeline_stays_light(tmp_path: Path) -> None:
     code = "import sys, gristmill.pipeline; print(*sorted(m.split('.')[0] for m in sys.modules))"
     assert set(run(sys.executable, "-c", code, cwd=tmp_path).split()) & HEAVY == set()
+
+
+def test_import_of_the_pipeline_takes_less_than_half_a_second(tmp_path: Path) -> None:
+    """Processor seconds, which others on the machine do not change much; the best of three."""
+    code = "import time; begun = time.process_time(); import gristmill.pipeline; print(time.process_time() - begun)"
+    assert min(float(run(sys.executable, "-c", code, cwd=tmp_path)) for _ in range(3)) < IMPORT_CPU_S
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ its own JSON last, so that there is one object in either case.
 """
 
 import argparse
-import errno
 import os
 import select
 import sys
@@ -19,12 +18,12 @@ from gristmill.manifests.errors import (
     EXIT_BUG,
     EXIT_DONE,
     EXIT_INTERRUPTED,
-    EngineLostError,
     GristmillError,
     UsageError,
 )
 from gristmill.pipeline.cli.command import Command
 from gristmill.pipeline.cli.output import emit_json, error_json, print_line, print_text, say
+from gristmill.pipeline.cli.refused import expected
 from gristmill.pipeline.suggest import did_you_mean
 
 COMMANDS: Mapping[str, str] = {
@@ -67,8 +66,6 @@ exit codes:
 """
 
 _STOPPED_BY_PERSON = "interrupted; run the same command again to resume"
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -97,7 +94,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except GristmillError as error:
         return _fail(error, given)
     except OSError as error:
-        return _fail(_expected(error) or _bug(error), given)
+        return _fail(expected(error) or _bug(error), given)
     except Exception as error:
         return _fail(_bug(error), given)
 
@@ -112,13 +109,13 @@ def _run(words: list[str]) -> int:
     prog = f"gristmill {name}"
     commands: Mapping[str, Command] | None = getattr(module, "COMMANDS", None)
     if commands is None:
-        return _call(prog, Command(module.HELP, module.add_arguments, module.run), rest)
+        return _call(prog, Command(module.HELP, module.add_arguments, module.run), rest, words)
     if not rest or rest[0] in ("-h", "--help"):
         print_text(_overview(prog, COMMANDS[name], {key: _first_line(commands[key]) for key in commands}))
         return EXIT_DONE
     if rest[0] not in commands:
         raise UsageError("no such command", prog, rest[0], did_you_mean(rest[0], commands))
-    return _call(f"{prog} {rest[0]}", commands[rest[0]], rest[1:])
+    return _call(f"{prog} {rest[0]}", commands[rest[0]], rest[1:], words)
 
 
 def _split(words: list[str]) -> tuple[str | None, list[str]]:
@@ -136,12 +133,12 @@ def _split(words: list[str]) -> tuple[str | None, list[str]]:
     return head[0], words[:index] + words[index + 1 :]
 
 
-def _call(prog: str, command: Command, words: list[str]) -> int:
+def _call(prog: str, command: Command, words: list[str], called_with: list[str]) -> int:
     parser = _Parser(prog=prog, description=command.help, formatter_class=argparse.RawDescriptionHelpFormatter)
     command.add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     # Intermixed: an option may stand among the files.
-    args = parser.parse_intermixed_args(words)
+    args = parser.parse_intermixed_args(words, argparse.Namespace(called_with=called_with))
     try:
         return command.run(args)
     except SystemExit as stop:
@@ -196,17 +193,6 @@ def _interrupted() -> GristmillError:
 def _bug(error: BaseException) -> GristmillError:
     what = f"bug: {type(error).__name__}: {str(error)[:300]}".rstrip(": ")
     return _Bug(what, remedy="run again with --debug")
-
-
-def _expected(error: OSError) -> GristmillError | None:
-    """What the machine refuses, not the program: no room, no permission."""
-    where = str(error.filename or "")
-    if error.errno in _NO_SPACE:
-        remedy = "make room and run the same command again to resume"
-        return EngineLostError("no space left on the device", where, None, remedy)
-    if error.errno in _NOT_ALLOWED:
-        return UsageError("not permitted", where, error.strerror, "name a place that you may use")
-    return None
 
 
 def _stdout_is_gone() -> bool:

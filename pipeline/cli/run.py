@@ -4,7 +4,6 @@ import argparse
 import errno
 import os
 import shlex
-import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -12,10 +11,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.errors import EXIT_DONE, AlarmError, EngineLostError, GristmillError, UsageError
+from gristmill.manifests.errors import EXIT_DONE, EXIT_ENGINE, AlarmError, GristmillError, UsageError
 from gristmill.manifests.remote_access import is_remote
-from gristmill.manifests.working_copy import remove_working_copy
 from gristmill.pipeline.cli.reading import told_of_url
+from gristmill.pipeline.cli.refused import expected
 
 QUARANTINED_FRAC_SHOWN = 0.2
 
@@ -96,14 +95,12 @@ def output_folder(text: str) -> Path:
 
 @contextmanager
 def output_of_run(text: str) -> Generator[Path]:
-    """The folder that a run works in: its output, or the working copy of one in object storage, which goes when all
-    is done there. As `output_folder`."""
+    """The folder that a run works in: its output, or the working copy of one in object storage. As `output_folder`."""
     if not is_remote(text):
         yield output_folder(text)
         return
     with told_of_url(text) as copy:
         yield copy
-        remove_working_copy(copy)
 
 
 def use_scratch(folder: str | None) -> None:
@@ -146,18 +143,14 @@ def run(args: argparse.Namespace) -> int:
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
     use_scratch(profile.scratch)  # where the working copy of an output in object storage goes, too
-    options = RunOptions(args.sample, args.measures == "all", selection)
+    options = RunOptions(args.sample, args.measures == "all", selection, keeps_copy=False)
     steps = (step for spec in recipe.datasets for step in loaded.steps(spec))
     shipped = shipped_files(recipe.base_dir, steps)
-    with output_of_run(args.out) as out:
+    with output_of_run(args.out) as out, told_of_loss(out, args):
         engine = engine_for(choice, out, shipped)
         try:
             with progress(out, args.quiet) as notify:
                 manifests = Run(loaded, out, engine, options, notify).execute()
-        except EngineLostError:
-            for line in _left_of(out, args.out):
-                say(line)
-            raise
         except AlarmError as stop:
             for line in told_of(stop)[1:]:
                 say(f"alarm: {line}")
@@ -168,8 +161,22 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _left_of(out: Path, shown: str) -> Iterator[str]:
-    """What a run that lost its engine leaves, and how it goes on."""
+@contextmanager
+def told_of_loss(out: Path, args: argparse.Namespace) -> Generator[None]:
+    """Say what a run leaves, and how it goes on, where it ends with exit code 6: a lost engine, a full disk."""
+    from gristmill.pipeline.cli.output import say
+
+    try:
+        yield
+    except (GristmillError, OSError) as error:
+        told = expected(error) if isinstance(error, OSError) else error
+        if told is not None and told.exit_code == EXIT_ENGINE:
+            for line in _left_of(out, args):
+                say(line)
+        raise
+
+
+def _left_of(out: Path, args: argparse.Namespace) -> Iterator[str]:
     from gristmill.manifests.commit import OBJECTS, RECEIPT
     from gristmill.manifests.manifest import published
 
@@ -177,8 +184,8 @@ def _left_of(out: Path, shown: str) -> Iterator[str]:
     made = ""
     with suppress(GristmillError, OSError, ValueError):
         made = ", ".join(name for name, _ in published(out))
-    yield f"committed: {done} tasks in {shown}; datasets published: {made or 'none yet'}"
-    yield f"resume with: gristmill {shlex.join(sys.argv[1:])}"
+    yield f"committed: {done} tasks in {args.out}; datasets published: {made or 'none yet'}"
+    yield f"resume with: gristmill {shlex.join(args.called_with)}"
 
 
 def _report(args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]], seconds: float) -> None:

@@ -6,6 +6,7 @@ verification or clusters. Prints `{"start_s", "run_s", "rows"}`.
 """
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -16,8 +17,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from gristmill.manifests.schema import DOCUMENT
+from gristmill.manifests.schema import DOCUMENT, content_hashes, document_batch
+from gristmill.pipeline.engines.java import java_home
 from gristmill.stages import catalogue
 
 WORKERS = 2
@@ -51,10 +54,10 @@ def _kept(stage: Any, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _documents(batch: pa.RecordBatch) -> pa.RecordBatch:
-    rows = batch.num_rows
-    own = {"text": batch.column("text").cast(pa.large_string()), "id": batch.column("id").cast(pa.string())}
-    arrays = [own[f.name] if f.name in own else pa.nulls(rows, f.type) for f in DOCUMENT]
-    return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENT)
+    """Rows as stages take them; emitting orders documents by their content's hash."""
+    text = batch.column("text").cast(pa.large_string())
+    hashes = content_hashes(text, pa.nulls(len(text), DOCUMENT.field("media").type))
+    return document_batch({"text": text, "id": batch.column("id"), "content_hash": hashes})
 
 
 def band_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -66,43 +69,50 @@ def band_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([found.column("key").cast(pa.binary()), ids], names=["key", "id"])
 
 
+def wanted(docs: Any, what: str) -> Any:
+    """The DataFrame of what is kept."""
+    from pyspark.sql import functions
+
+    if what == "filters":
+        return docs.mapInArrow(filtered, docs.schema)
+    bands = docs.mapInArrow(band_rows, "key binary, id string")
+    first = bands.groupBy("key").agg(functions.min("id").alias("keeper"))
+    gone = bands.join(first, "key").where("id > keeper").select("id").distinct()
+    return docs.join(gone, "id", "left_anti")
+
+
 def main(folder: Path, what: str) -> None:
     """See the module."""
-    from pyspark.sql import SparkSession, functions
+    from pyspark.sql import SparkSession
 
     started_s = time.perf_counter()
+    os.environ["JAVA_HOME"] = java_home()
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # else workers run the python3 of PATH
     builder = SparkSession.builder.master(f"local[{WORKERS}]").config("spark.driver.host", "127.0.0.1")
     for name, value in {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.log.level": "ERROR",
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.parquet.compression.codec": "zstd",
     }.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    read = spark.read.parquet(str(folder / "w*.parquet"))
-    read.mapInArrow(filtered, read.schema).count()
+    small = spark.read.parquet(str(folder / "w*.parquet")).repartition(WORKERS)  # so that each has its kernels
+    wanted(small, what).count()
     start_s = time.perf_counter() - started_s
     started_s = time.perf_counter()
     docs = spark.read.parquet(str(folder / "p*.parquet"))
-    if what == "filters":
-        made = docs.mapInArrow(filtered, docs.schema)
-    else:
-        bands = docs.mapInArrow(band_rows, "key binary, id string")
-        first = bands.groupBy("key").agg(functions.min("id").alias("keeper"))
-        gone = bands.join(first, "key").where("id > keeper").select("id").distinct()
-        made = docs.join(gone, "id", "left_anti")
+    made = wanted(docs, what)
     out = folder / "by-hand"
     made.write.mode("overwrite").parquet(str(out))
     run_s = time.perf_counter() - started_s
-    rows = sum(pc.count(t.column("id")).as_py() for t in [pa.parquet.read_table(out, columns=["id"])])
+    rows = sum(pc.count(t.column("id")).as_py() for t in [pq.read_table(out, columns=["id"])])
     spark.stop()
     shutil.rmtree(out)
     print(json.dumps({"start_s": start_s, "run_s": run_s, "rows": rows}))
 
 
 if __name__ == "__main__":
-    import pyarrow.parquet
-
     main(Path(sys.argv[1]), sys.argv[2])

@@ -43,11 +43,14 @@ def seen(environment: dict[str, str]) -> dict[str, list[str]]:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_older_processors_give_the_same_bytes(tmp_path: Path) -> None:
+    features = vector_features()
+    if not features:
+        pytest.skip("numpy uses nothing beyond its baseline on this processor: there is nothing to switch off")
     older = {
         "NUMBA_CPU_NAME": "generic",
         "NUMBA_CPU_FEATURES": "",
         "NUMBA_CACHE_DIR": str(tmp_path / "kernels"),
-        "NPY_DISABLE_CPU_FEATURES": " ".join(vector_features()),
+        "NPY_DISABLE_CPU_FEATURES": " ".join(features),
         "ARROW_USER_SIMD_LEVEL": "NONE",
     }
     assert seen(older) == {"numba": "generic", "numpy": [], "arrow": "none"}

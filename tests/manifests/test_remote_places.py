@@ -1,6 +1,9 @@
 """Places in object storage and their working copies, without a server and without the package that speaks to one."""
 
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from gristmill.manifests.errors import UsageError
 from gristmill.manifests.open_store import open_store
 from gristmill.manifests.remote_access import RemotePlace, place_of
 from gristmill.manifests.remote_store import RemoteStore
-from gristmill.manifests.working_copy import output_of, remove_working_copy, working_copy
+from gristmill.manifests.working_copy import KEPT_S, output_of, remove_working_copy, working_copy
 from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.task import texts_of
 
@@ -45,6 +48,46 @@ def test_a_working_copy_of_another_machine_is_made_where_it_is_asked_for() -> No
     root.parent.rmdir()
     assert output_of(root) == place_of(URL)
     assert root.is_dir() and root.parent.stat().st_mode & 0o777 == 0o700
+
+
+HOLDS = """
+import sys, tempfile
+from gristmill.manifests.working_copy import working_copy
+tempfile.tempdir = sys.argv[1]
+root = working_copy(sys.argv[2])
+(root / "fetched").touch()
+print(root, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_nobody_has_opened_for_a_day_goes_unless_a_process_holds_it(scratch: Path) -> None:
+    old = time.time() - KEPT_S - 60
+    words = [sys.executable, "-c", HOLDS, str(scratch), URL]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        held = Path(process.stdout.readline().strip())
+        os.utime(held, (old, old))
+        young = held.with_name(f"young@{held.name[-8:]}")
+        young.mkdir()
+        remove_working_copy(working_copy("s3://bucket/another"))
+        assert (held / "fetched").exists(), "a process that runs still has it"
+        process.communicate()
+    working_copy("s3://bucket/another")
+    assert not held.exists() and young.exists()
+
+
+def test_a_folder_that_another_process_has_opened_stays_though_empty(scratch: Path) -> None:
+    """Its driver makes files there as soon as it has the lock."""
+    words = [sys.executable, "-c", HOLDS, str(scratch), URL]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        root = Path(process.stdout.readline().strip())
+        remove_working_copy(working_copy(URL))
+        assert not list(root.iterdir())
+        process.communicate()
+    remove_working_copy(working_copy(URL))
+    assert not root.exists()
 
 
 def test_two_servers_have_two_working_copies(monkeypatch: pytest.MonkeyPatch) -> None:

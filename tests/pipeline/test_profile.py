@@ -51,6 +51,11 @@ def test_tables_are_read(home: Path) -> None:
     assert cluster.scratch == str(home / "work/tmp/scratch"), "relative to the file"
 
 
+def test_settings_of_spark_may_be_fractions() -> None:
+    Path("profiles.toml").write_text('[default.spark]\n"spark.memory.fraction" = 0.6\n"spark.speculation" = true\n')
+    assert load_profile().spark == {"spark.memory.fraction": "0.6", "spark.speculation": True}
+
+
 def test_without_a_default_there_is_an_empty_profile() -> None:
     Path("profiles.toml").write_text("[a]\nworkers = 1\n")
     assert load_profile() == Profile()
@@ -72,6 +77,13 @@ def test_the_nearest_file_counts(home: Path, monkeypatch: pytest.MonkeyPatch) ->
         load_profile()
 
 
+SPARK = """\
+[default]
+workers = 1
+[default.spark]
+"spark.memory.fraction" = 0.6
+"spark.executor.cores" = [1]
+"""
 WRONG = [
     (GOOD.replace("workers", "worker"), "default", "profiles.toml:3", "worker", "did you mean workers"),
     (GOOD.replace("= 3", "= '3'"), "default", "profiles.toml:3", "valid integer", ""),
@@ -80,6 +92,13 @@ WRONG = [
     (GOOD.replace("spark", "sparc", 1), "cluster", "profiles.toml:6", "sparc", ""),
     (GOOD.replace('"tmp/', '"~nobody-of-this-name/'), "cluster", "profiles.toml:8", "scratch", "folder"),
     (GOOD, "clustre", "profiles.toml", "no such profile", "did you mean cluster"),
+    ("[default.slurm]\n\npartiton = 'a'\n", "default", ":3", "[default.slurm]: unknown key: 'partiton'", "partition"),
+    ("[default]\nslurm = {partiton = 'a'}\n", "default", ":2", "[default.slurm]: unknown key", "partition"),
+    ("[default]\n[default.slurm]\ntime = '4h'\n", "default", ":3", "[default.slurm] time: string should", ""),
+    ("[default]\nslurm.sbatch.a = [1]\n", "default", ":2", "[default.slurm.sbatch] a: neither text", ""),
+    (SPARK, "default", ":5", "[default.spark] spark.executor.cores: neither text nor a number", ""),
+    ("[other.ray]\nadress = 'a'\n[default . 'ray']\n# adress\nadress = 'a'\n", "default", ":5", "key", "address"),
+    ("[default]\nray = 1\n", "default", ":2", "[default] ray: input should be", ""),
     ("default = 1\n", "default", "profiles.toml", "not a table", "[default]"),
     ("[default\n", "default", "profiles.toml", "not TOML", "line 1"),
     ("a = " + "[" * 5000, "default", "profiles.toml", "not TOML", ""),
@@ -92,7 +111,7 @@ def test_a_wrong_file_is_told(text: str, name: str, where: str, what: str, remed
     Path("profiles.toml").write_text(text)
     with pytest.raises(UsageError) as caught:
         load_profile(name)
-    assert caught.value.where == where
+    assert caught.value.where == (f"profiles.toml{where}" if where.startswith(":") else where)
     assert what in str(caught.value)
     assert remedy in str(caught.value)
 

@@ -139,6 +139,20 @@ def test_the_command_leaves_no_working_copy(
     assert fingerprint(download(url, tmp_path / "got")) == calm[1]
 
 
+def test_the_working_copy_goes_before_the_lock(calm: tuple[Path, dict[str, str]], url: str, proxy: Proxy) -> None:
+    """A driver that begins as soon as the lock is free loses no file."""
+    left: list[list[Path]] = []
+
+    def look(request: Request) -> None:
+        if request.path.endswith("?delete"):
+            left.append(list(copy.rglob("*")))
+
+    copy = working_copy(url)
+    proxy.rules.hold = look
+    run_inline(calm[0], copy, options=RunOptions(keeps_copy=False))
+    assert left == [[]]
+
+
 def test_connections_that_drop_change_nothing(
     calm: tuple[Path, dict[str, str]], url: str, proxy: Proxy, tmp_path: Path
 ) -> None:
