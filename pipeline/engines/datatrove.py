@@ -9,7 +9,7 @@ output lies where every worker sees it.
 import heapq
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 
@@ -41,6 +41,10 @@ class DatatroveEngine:
         self._launcher = launcher
         self._swept = False
 
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Bounded.refuse."""
+        self._launcher.refuse(wanted)
+
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
         missing: dict[int, Task] = {}
@@ -51,6 +55,7 @@ class DatatroveEngine:
                 notify(EngineEvent("reuse", task.label))
                 yield index, found
         if missing:
+            self.refuse((task.label, task.resources) for task in missing.values())
             if not self._swept:
                 # Only now: whoever makes an engine does not hold the output's lock yet.
                 self._swept = True

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from gristmill.manifests.errors import EXIT_INPUT, EXIT_INTERRUPTED, EXIT_USAGE, EngineLostError
+from gristmill.manifests.errors import EXIT_INPUT, EXIT_INTERRUPTED, EXIT_USAGE, EngineLostError, UsageError
 from gristmill.pipeline.engines.datatrove import DatatroveEngine, deal
 from gristmill.pipeline.engines.local import TaskError
+from gristmill.pipeline.engines.machine import Machine, this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, in_order
 from gristmill.pipeline.engines.trove.job import Job, write_job
 from gristmill.pipeline.engines.trove.local import LocalLauncher, at_once
@@ -246,9 +247,30 @@ def test_a_job_gives_each_rank_its_own_tasks_back(tmp_path: Path) -> None:
 
 
 def test_tasks_that_take_more_run_fewer_at_once() -> None:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    assert at_once(8, Resources()) == 8
-    assert at_once(8, Resources(cpus=3)) == 2
-    assert at_once(8, Resources(mem_bytes=memory // 3)) == 3
-    assert at_once(8, Resources(cpus=99, mem_bytes=9 * memory, gpus=99)) == 1
-    assert at_once(0, Resources()) == 1
+    machine = Machine(8, 90 << 30, ("0", "1", "2"))
+    assert at_once(machine, Resources()) == 8
+    assert at_once(machine, Resources(cpus=3)) == 2
+    assert at_once(machine, Resources(cpus=99)) == 1
+    assert at_once(machine, Resources(mem_bytes=30 << 30)) == 3
+    assert at_once(machine, Resources(gpus=2)) == 1
+    assert at_once(this_machine(0), Resources()) == 1
+
+
+@pytest.mark.parametrize(("resources", "what"), [("gpus: 1", "resources.gpus"), ("mem: 900 TiB", "resources.mem")])
+def test_what_the_machine_lacks_is_refused_before_any_work(tmp_path: Path, resources: str, what: str) -> None:
+    recipe = project(tmp_path, "pass")
+    recipe.write_text(RECIPE.replace('"./mine.py:mine"', f'"./mine.py:mine": {{resources: {{{resources}}}}}'))
+    launcher = LocalLauncher(2, Machine(0, 10 << 30))
+    with pytest.raises(UsageError, match=what):
+        run_on(DatatroveEngine(tmp_path / "out", launcher), recipe, tmp_path / "out")
+    assert not (tmp_path / "out" / "objects").exists()
+
+
+def test_each_worker_sees_the_accelerators_that_are_its_own(tmp_path: Path) -> None:
+    note = "(HERE / f'seen-{os.getpid()}').open('a').write(os.environ['CUDA_VISIBLE_DEVICES'] + ' '); time.sleep(0.2)"
+    recipe = project(tmp_path, note)
+    recipe.write_text(RECIPE.replace('"./mine.py:mine"', '"./mine.py:mine": {resources: {gpus: 1}}'))
+    launcher = LocalLauncher(4, Machine(0, 10 << 30, ("5", "GPU-b")))
+    run_on(DatatroveEngine(tmp_path / "out", launcher), recipe, tmp_path / "out")
+    seen = [set(path.read_text().split()) for path in tmp_path.glob("seen-*")]
+    assert sorted(name for names in seen for name in names) == ["5", "GPU-b"]

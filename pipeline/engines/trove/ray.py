@@ -15,7 +15,7 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -61,6 +61,9 @@ class RayLauncher:
         self._folder = ""
         self._nodes: list[dict[str, float]] = []
         self._ended: str | None = ""
+
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Launcher: what no node has is known when there is a connection."""
 
     def ranks_for(self, tasks: Sequence[Task], resources: Resources) -> int:
         """See Launcher. Raises EngineLostError when the cluster cannot be reached or has no node for such a task."""

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gristmill.manifests.errors import EngineLostError, UsageError
@@ -60,6 +60,9 @@ class SlurmLauncher:
         self._told = ""
         self._next_s = self._poll_s = self._answered_s = 0.0
         self._empty = 0
+
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Launcher: sbatch tells what no node has."""
 
     def ranks_for(self, tasks: Sequence[Task], resources: Resources) -> int:
         """See Launcher: a task each, for a limit of time holds for a job."""

@@ -14,6 +14,7 @@ from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import EngineLostError, GristmillError
 from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.local import TaskError, die_with_parent
+from gristmill.pipeline.engines.trove.gpus import GpuSets
 from gristmill.pipeline.engines.trove.job import Job
 from gristmill.pipeline.task import Task, run_task
 
@@ -26,10 +27,11 @@ at_work: list[tuple[Job, int, str]] = []
 """The job, number and label of the task that this process is at, for who has to end it; at most one."""
 
 
-def split_step(folder: str, guarded: bool = False) -> "PipelineStep":
+def split_step(folder: str, guarded: bool = False, gpus: GpuSets | None = None) -> "PipelineStep":
     """The step of the job in a folder. It is pickled as a call of this function: the folder's name is all it holds.
 
     `guarded`: a rank runs in a process of its own, whose death is told; for executors that would not notice it.
+    `gpus`: what the processes of a pool see, each its own.
     """
     from datatrove.pipeline.base import PipelineStep
 
@@ -38,11 +40,13 @@ def split_step(folder: str, guarded: bool = False) -> "PipelineStep":
         type = "Gristmill"
 
         def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Any:
+            if gpus is not None:
+                gpus.claim()
             (guard_rank if guarded else run_rank)(Job(Path(folder)), rank)
             yield from ()
 
         def __reduce__(self) -> tuple[Any, ...]:
-            return split_step, (folder, guarded)
+            return split_step, (folder, guarded, gpus)
 
     return SplitStep()
 
