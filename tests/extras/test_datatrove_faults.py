@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gristmill.manifests.errors import EXIT_INPUT, EXIT_INTERRUPTED, EXIT_USAGE, EngineLostError, UsageError
+from gristmill.pipeline.engines.answer import TaskError
 from gristmill.pipeline.engines.datatrove import DatatroveEngine, deal
-from gristmill.pipeline.engines.local import TaskError
 from gristmill.pipeline.engines.machine import Machine, this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, in_order
 from gristmill.pipeline.engines.trove.job import Job, write_job

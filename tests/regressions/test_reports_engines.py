@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gristmill.pipeline.engines.local import LocalEngine, TaskError
+from gristmill.pipeline.engines.answer import TaskError
+from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.task import make_task
 from tests.laws.running import fingerprint, run_inline, write_recipe

@@ -23,7 +23,7 @@ from typing import Any
 
 from gristmill.manifests.commit import TMP_PREFIX
 from gristmill.manifests.errors import VerifyError
-from gristmill.pipeline.engines.local import TaskError
+from gristmill.pipeline.engines.answer import TaskError
 from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.task import Resources, Task
 
@@ -110,7 +110,7 @@ class Job:
 
     def end(self, number: int, error: BaseException | None) -> None:
         """Say how a task ended."""
-        what, data = ("done", b"") if error is None else ("error", _pickled(error))
+        what, data = ("done", b"") if error is None else ("error", pickle.dumps(error))
         self._mark(f"{number}.{what}", data)
 
     def lose(self, number: int, how: str) -> None:
@@ -170,15 +170,6 @@ def _read_mark(number: int, what: str, data: bytes) -> Mark:
     worker = Worker(**json.loads(data)) if what == "start" else None
     error = _unpickled(data) if what == "error" else None
     return Mark(number, what, worker, error, data.decode(errors="replace") if what == "gone" else "")
-
-
-def _pickled(error: BaseException) -> bytes:
-    try:
-        data = pickle.dumps(error)
-        pickle.loads(data)
-    except Exception:
-        return pickle.dumps(TaskError(f"{type(error).__name__}: {error}"))
-    return data
 
 
 def _unpickled(data: bytes) -> BaseException:

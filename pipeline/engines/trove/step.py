@@ -6,14 +6,13 @@ success whatever the task did, and what they note of completions means nothing.
 
 import contextlib
 import os
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.commit import ObjectStore
-from gristmill.manifests.errors import EngineLostError, GristmillError
 from gristmill.manifests.open_store import open_store
-from gristmill.pipeline.engines.local import TaskError, die_with_parent
+from gristmill.pipeline.engines.answer import answer_to
+from gristmill.pipeline.engines.local import die_with_parent
 from gristmill.pipeline.engines.trove.gpus import GpuSets
 from gristmill.pipeline.engines.trove.job import Job
 from gristmill.pipeline.task import Task, run_task
@@ -93,16 +92,9 @@ def run_rank(job: Job, rank: int) -> None:
 
 
 def error_of(store: ObjectStore, task: Task) -> BaseException | None:
-    """Run a task; what it raised as it is, a bug as a TaskError with the traceback as a note, None when it is done."""
+    """Run a task; what the driver is to raise of it, None when it is done."""
     try:
         run_task(store, task)
-    except (GristmillError, OSError) as error:
-        return error
-    except MemoryError:
-        remedy = "run the same command with fewer --workers to resume"
-        return EngineLostError("a worker ran out of memory", task.label, remedy=remedy)
     except BaseException as error:
-        wrapped = TaskError(f"{type(error).__name__}: {error}", where=task.label)
-        wrapped.add_note(f"in the worker:\n{traceback.format_exc()}")
-        return wrapped
+        return answer_to(error, task.label)
     return None
