@@ -161,6 +161,8 @@ class _Watch:
     def _heed(self, mark: Mark) -> Iterator[tuple[int, Receipt]]:
         self.busy_s = time.monotonic()
         if mark.what == "gone":
+            if self.gone & set(self.rank_of[mark.number]):
+                return  # told twice: its next task was not begun
             of_rank = [i for i in self.rank_of[mark.number] if i in self.of.missing]
             at_work = [i for i in of_rank if i in self.running] or of_rank[:1]
             for index in at_work:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +25,7 @@ from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.task import Resources, make_task
 from tests.laws.running import call, command, fingerprint, json_of, run_inline, run_on
 from tests.pipeline.kept_launcher import KeptLauncher
-from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, RECIPE, SLOW, project
+from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, EXIT_WHEN_MADE, RECIPE, SLOW, class_project, project
 
 EXIT_IN_TASK = "if 'doc 3' in text:\n        os._exit(3)"
 SECRET = "hunter2-7f3a9c"
@@ -89,6 +91,14 @@ def test_a_split_that_takes_every_worker_along_stops_the_run(tmp_path: Path, bod
     assert not (tmp_path / "out" / "d" / "manifest.json").exists()
     assert list((tmp_path / "out" / "objects").glob("*/receipt.json"))
     assert not (tmp_path / "out" / JOBS).exists()
+
+
+def test_datatrove_339_a_stage_that_ends_its_process_when_it_is_made_ends_the_run(
+    tmp_path: Path, launcher: KeptLauncher
+) -> None:
+    recipe = class_project(tmp_path, made=EXIT_WHEN_MADE)
+    with pytest.raises(EngineLostError, match=r"d\.read .*lost 3 times at the same split: .*; run the same"):
+        run_on(launcher.engine(tmp_path / "out"), recipe, tmp_path / "out")
 
 
 def test_a_bug_in_a_task_is_raised_with_its_traceback(tmp_path: Path, launcher: KeptLauncher) -> None:
@@ -213,6 +223,42 @@ def test_slurm_without_its_programs_is_told_before_anything_starts(tmp_path: Pat
     )
     assert done.returncode == EXIT_USAGE
     assert "Slurm's programs are not on PATH: 'sbatch'" in done.stderr
+
+
+FULL = """\
+import sys
+from pathlib import Path
+from gristmill.pipeline.engines.datatrove import DatatroveEngine
+from gristmill.pipeline.engines.trove.local import LocalLauncher
+from tests.laws.running import run_on
+if __name__ == "__main__":
+    recipe, out = map(Path, sys.argv[1:])
+    try:
+        run_on(DatatroveEngine(out, LocalLauncher(2)), recipe, out)
+    except OSError as error:
+        print(error.strerror)
+"""
+FILL = """with open(HERE / 'out' / 'fill', 'ab', 0) as file:
+            try:
+                while file.write(bytes(4096)):
+                    pass
+            except OSError:
+                pass"""
+
+
+def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
+    """A disk of 4 MB in a namespace of the test's own; where it is full, no mark can be written either."""
+    recipe, out, script = class_project(tmp_path, FILL), tmp_path / "out", tmp_path / "full.py"
+    out.mkdir()
+    script.write_text(FULL)
+    mount = f"mount -t tmpfs -o size=4m none {shlex.quote(str(out))}"
+    if subprocess.run(["unshare", "-rm", "sh", "-c", mount], check=False, capture_output=True).returncode:
+        pytest.skip("no namespaces here")
+    run = shlex.join([sys.executable, str(script), str(recipe), str(out)])
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    words = ["unshare", "-rm", "sh", "-c", f"{mount} && {run}"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=100, check=False)
+    assert done.stdout == "No space left on device\n", done.stderr
 
 
 class Idle(LocalLauncher):

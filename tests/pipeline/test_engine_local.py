@@ -45,6 +45,8 @@ DIE_ONCE = """flag = HERE / 'died'
         flag.touch()
         os.kill(os.getpid(), 9)"""
 DIE_ALWAYS = "if 'doc 3' in text:\n        os.kill(os.getpid(), 9)"
+EXIT_WHEN_MADE = "if __import__('multiprocessing').parent_process():\n            os._exit(3)"
+"""Of `class_project`: in every process but the driver."""
 SLOW = "(HERE / 'started').touch()\n    time.sleep(0.3)"
 
 

@@ -15,6 +15,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -34,6 +35,8 @@ RANKS_A_SLOT = 2
 """A rank costs Ray a process, some seconds until it has loaded what tasks need."""
 START_S = 120.0
 PROBE_S = 10.0
+UNTOLD_S = 3.0
+"""A worker that is dead for so long without a mark that says so: who should have told is dead too."""
 _STORE_BYTES = 100 << 20
 """Of Ray's object store, through which nothing of ours goes."""
 _GIB = 1 << 30
@@ -61,6 +64,7 @@ class RayLauncher:
         self._folder = ""
         self._nodes: list[dict[str, float]] = []
         self._ended: str | None = ""
+        self._gone_s: dict[Worker, float] = {}
 
     def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
         """See Launcher: what no node has is known when there is a connection."""
@@ -114,6 +118,7 @@ class RayLauncher:
         """See Launcher."""
         assert self._pipe is not None
         self._ended = None
+        self._gone_s.clear()
         try:
             self._pipe.send((str(job.folder), ranks, self._slots(resources), resources))
         except OSError:
@@ -124,8 +129,11 @@ class RayLauncher:
         clear_left(job)
 
     def is_gone(self, worker: Worker) -> bool:
-        """See Launcher: who waits for a worker tells of its death, on whatever node."""
-        return False
+        """See Launcher: who waits for a worker tells of its death, on whatever node. Where nobody is left who could,
+        this machine tells of its own."""
+        if not worker.is_here() or not worker.is_gone():
+            return False
+        return time.monotonic() - self._gone_s.setdefault(worker, time.monotonic()) > UNTOLD_S
 
     def over(self) -> str | None:
         """See Launcher."""

@@ -158,8 +158,10 @@ class SlurmLauncher:
 
 
 def ids_of(job: Job) -> list[str]:
-    """The ids of a job's arrays."""
-    return job.array_ids.read_text().split() if job.array_ids.exists() else []
+    """The ids of a job's arrays. The file lies in the output, which may be somebody else's: a word of it that is no
+    number would be an option of scancel."""
+    words = job.array_ids.read_bytes().split() if job.array_ids.exists() else []
+    return [word.decode() for word in words if word.isdigit()]
 
 
 def cancel(job: Job) -> None:

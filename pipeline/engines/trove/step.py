@@ -6,6 +6,7 @@ success whatever the task did, and what they note of completions means nothing.
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,22 +60,49 @@ def log_folder(job: Job) -> "DataFolder":
 
 
 def guard_rank(job: Job, rank: int) -> None:
-    """Run a rank in a child process, and say so when that dies."""
+    """Run a rank in a child process, and say so when that dies; another says so when this one does."""
     guard = os.getpid()
     die_with_parent(os.getppid())
-    child = os.fork()
-    if child == 0:
-        try:
-            die_with_parent(guard)
-            run_rank(job, rank)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
+    heard, alive = os.pipe()
+    witness = _fork(lambda: _witness(job, rank, heard, alive))
+    os.close(heard)
+    child = _fork(lambda: _guarded(job, rank, guard, alive))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code != 0:
-        with contextlib.suppress(FileNotFoundError):
-            job.lose(next(job.tasks(rank))[0], f"exit code {code}")
+        _lose(job, rank, f"exit code {code}")
+    os.write(alive, b".")
+    os.close(alive)
+    os.waitpid(witness, 0)
+
+
+def _fork(run: Callable[[], None]) -> int:
+    """The pid of a child that runs something and ends."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        run()
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def _guarded(job: Job, rank: int, guard: int, alive: int) -> None:
+    os.close(alive)
+    die_with_parent(guard)
+    run_rank(job, rank)
+
+
+def _witness(job: Job, rank: int, heard: int, alive: int) -> None:
+    """Wait until a guard ends; it says so if nobody killed it. Its pool would wait for it for ever."""
+    os.close(alive)
+    if not os.read(heard, 1):
+        _lose(job, rank, "the process that waits for the worker was killed")
+
+
+def _lose(job: Job, rank: int, how: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        job.lose(next(job.tasks(rank))[0], how)
 
 
 def run_rank(job: Job, rank: int) -> None:
