@@ -20,7 +20,7 @@ from gristmill.manifests.working_copy import output_of
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.local import MAX_ATTEMPTS
 from gristmill.pipeline.engines.protocol import Engine, EngineEvent, Notify
-from gristmill.pipeline.engines.trove.job import Job, Mark, Worker, left_jobs, write_job
+from gristmill.pipeline.engines.trove.job import Job, Mark, Worker, write_job
 from gristmill.pipeline.engines.trove.launch import Launcher
 from gristmill.pipeline.task import SMALL, Resources, Task
 
@@ -39,7 +39,6 @@ class DatatroveEngine:
     def __init__(self, root: Path, launcher: Launcher) -> None:
         self._store = open_store(root)
         self._launcher = launcher
-        self._swept = False
 
     def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
         """See Bounded.refuse."""
@@ -56,11 +55,6 @@ class DatatroveEngine:
                 yield index, found
         if missing:
             self.refuse((task.label, task.resources) for task in missing.values())
-            if not self._swept:
-                # Only now: whoever makes an engine does not hold the output's lock yet.
-                self._swept = True
-                for job in left_jobs(self._store.root):
-                    self._launcher.clear(job)
             yield from _Map(self._store, self._launcher, missing, notify).run()
 
     def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:

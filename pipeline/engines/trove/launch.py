@@ -29,10 +29,6 @@ class Launcher(Protocol):
         """Hand the ranks of a job to the executor. Raises UsageError, EngineLostError when it cannot be had."""
         ...
 
-    def clear(self, job: Job) -> None:
-        """Take away what a driver that is no more left of a job; the caller holds the output's lock."""
-        ...
-
     def is_gone(self, worker: Worker) -> bool:
         """Whether a worker that began a task is surely dead."""
         ...

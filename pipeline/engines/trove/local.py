@@ -24,7 +24,7 @@ from typing import Any
 from gristmill.pipeline.engines.local import die_with_parent
 from gristmill.pipeline.engines.machine import Machine, this_machine
 from gristmill.pipeline.engines.trove.gpus import GpuSets, sets_of
-from gristmill.pipeline.engines.trove.job import Job, Worker, is_old
+from gristmill.pipeline.engines.trove.job import Job, Worker
 from gristmill.pipeline.engines.trove.step import log_folder, split_step
 from gristmill.pipeline.task import KINDS, Resources, Task
 
@@ -48,12 +48,6 @@ def at_once(machine: Machine, resources: Resources) -> int:
     if resources.gpus:
         most = min(most, len(machine.gpus) // resources.gpus)
     return most
-
-
-def clear_left(job: Job) -> None:
-    """Remove what a driver left that is no more, unless workers of a cluster may still be about it."""
-    if not job.array_ids.exists() or is_old(job):
-        job.remove()
 
 
 class LocalLauncher:
@@ -108,10 +102,6 @@ class LocalLauncher:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
         return self._pipe
-
-    def clear(self, job: Job) -> None:
-        """See Launcher."""
-        clear_left(job)
 
     def is_gone(self, worker: Worker) -> bool:
         """See Launcher."""

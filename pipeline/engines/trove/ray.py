@@ -26,7 +26,7 @@ from gristmill.manifests.errors import EngineLostError
 from gristmill.pipeline.engines.choose import require
 from gristmill.pipeline.engines.local import die_with_parent
 from gristmill.pipeline.engines.trove.job import Job, Worker
-from gristmill.pipeline.engines.trove.local import STUCK_S, clear_left
+from gristmill.pipeline.engines.trove.local import STUCK_S
 from gristmill.pipeline.engines.trove.step import log_folder, split_step
 from gristmill.pipeline.profile import RayProfile
 from gristmill.pipeline.task import Resources, Task
@@ -123,10 +123,6 @@ class RayLauncher:
             self._pipe.send((str(job.folder), ranks, self._slots(resources), resources))
         except OSError:
             self._lose_host()
-
-    def clear(self, job: Job) -> None:
-        """See Launcher."""
-        clear_left(job)
 
     def is_gone(self, worker: Worker) -> bool:
         """See Launcher: who waits for a worker tells of its death, on whatever node. Where nobody is left who could,

@@ -93,11 +93,6 @@ class SlurmLauncher:
         remedy = "correct the table slurm of the profile, or wait for the cluster; then run the same command to resume"
         return EngineLostError("sbatch refused the job", "--executor slurm", reason, remedy)
 
-    def clear(self, job: Job) -> None:
-        """See Launcher: array jobs of a driver that died would do again what this one does."""
-        cancel(job)
-        job.remove()
-
     def is_gone(self, worker: Worker) -> bool:
         """See Launcher: a process on another node is Slurm's to tell of."""
         return False
