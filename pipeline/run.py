@@ -25,6 +25,7 @@ from gristmill.pipeline.build_read import list_inputs, read_phase
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import Bounded, Engine, Notify
+from gristmill.pipeline.engines.trove.left import clear_left_jobs
 from gristmill.pipeline.lock import driver_lock
 from gristmill.pipeline.own_files import INPUTS, refuse_foreign_folders
 from gristmill.pipeline.phases import LoadedStep, Phase, compile_phases, kind_of
@@ -197,6 +198,7 @@ class Run:
             if isinstance(self.engine, Bounded):
                 self.engine.refuse(wanted(self.loaded, plan))
             sweep_leftovers(self.out, LEFTOVER_AGE_S)
+            clear_left_jobs(self.out)
             check_indexes(self.out, recipe.base_dir, stages, worked, self.options.sample)
             prepare_stages(self.loaded, plan)
             for spec in recipe.datasets:

@@ -20,8 +20,9 @@ from pathlib import Path
 from gristmill.manifests.errors import EXIT_DONE
 from gristmill.manifests.user_cache import user_cache
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
-from gristmill.pipeline.engines.here import EngineHere, engines_here, installed
+from gristmill.pipeline.engines.here import EngineHere, engines_here
 from gristmill.pipeline.engines.machine import memory_of_machine
+from gristmill.pipeline.engines.needs import installed
 
 HELP = """check this machine
 

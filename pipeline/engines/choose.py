@@ -7,19 +7,16 @@ beside the local one are extras: nothing of them is imported before it is chosen
 import argparse
 import os
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args
 
 from gristmill.manifests.errors import UsageError
+from gristmill.pipeline.engines import needs
 from gristmill.pipeline.engines.protocol import Engine
 from gristmill.pipeline.profile import Engine as EngineName
 from gristmill.pipeline.profile import Executor, Profile
 from gristmill.pipeline.shipped import Shipped
 from gristmill.pipeline.suggest import did_you_mean
-
-NEEDS = {"spark": ("pyspark", "spark"), "datatrove": ("datatrove", "datatrove"), "ray": ("ray", "ray")}
-"""Engine or executor -> the module that shows that it is installed, and the extra that installs it."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +81,11 @@ def engine_for(choice: Choice, out: Path, shipped: Shipped) -> Engine:
 
 
 def require(name: str) -> None:
-    """Raise UsageError when what an engine or executor needs is not installed."""
-    module, extra = NEEDS[name]
-    if find_spec(module) is None:
-        remedy = f"pip install 'gristmill[{extra}]', or leave the option out: results do not depend on the engine"
-        raise UsageError(
-            f"{name} needs the package {module}, which is not installed",
-            "--executor" if name == "ray" else "--engine",
-            name,
-            remedy,
-        )
+    """Raise UsageError when what an engine or executor needs is not installed, or in another version."""
+    option = "--executor" if name == "ray" else "--engine"
+    for package in needs.PACKAGES[name]:
+        wanted, found = needs.lacking(package), needs.installed(package)
+        if wanted:
+            told = f"of which {found} is installed" if found else "which is not installed"
+            remedy = f"pip install 'gristmill[{name}]', or leave the option out: results do not depend on the engine"
+            raise UsageError(f"{name} needs the package {wanted}, {told}", option, name, remedy)

@@ -9,7 +9,7 @@ output lies where every worker sees it.
 import heapq
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from gristmill.manifests.working_copy import output_of
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.local import MAX_ATTEMPTS
 from gristmill.pipeline.engines.protocol import Engine, EngineEvent, Notify
-from gristmill.pipeline.engines.trove.job import Job, Mark, Worker, left_jobs, write_job
+from gristmill.pipeline.engines.trove.job import Job, Mark, Worker, write_job
 from gristmill.pipeline.engines.trove.launch import Launcher
 from gristmill.pipeline.task import SMALL, Resources, Task
 
@@ -39,7 +39,10 @@ class DatatroveEngine:
     def __init__(self, root: Path, launcher: Launcher) -> None:
         self._store = open_store(root)
         self._launcher = launcher
-        self._swept = False
+
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Bounded.refuse."""
+        self._launcher.refuse(wanted)
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
@@ -51,11 +54,7 @@ class DatatroveEngine:
                 notify(EngineEvent("reuse", task.label))
                 yield index, found
         if missing:
-            if not self._swept:
-                # Only now: whoever makes an engine does not hold the output's lock yet.
-                self._swept = True
-                for job in left_jobs(self._store.root):
-                    self._launcher.clear(job)
+            self.refuse((task.label, task.resources) for task in missing.values())
             yield from _Map(self._store, self._launcher, missing, notify).run()
 
     def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
@@ -156,6 +155,8 @@ class _Watch:
     def _heed(self, mark: Mark) -> Iterator[tuple[int, Receipt]]:
         self.busy_s = time.monotonic()
         if mark.what == "gone":
+            if self.gone & set(self.rank_of[mark.number]):
+                return  # told twice: its next task was not begun
             of_rank = [i for i in self.rank_of[mark.number] if i in self.of.missing]
             at_work = [i for i in of_rank if i in self.running] or of_rank[:1]
             for index in at_work:

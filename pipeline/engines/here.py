@@ -6,12 +6,10 @@ In: what is installed and on PATH. Nothing is imported that is heavy and nothing
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 
+from gristmill.pipeline.engines import needs
 from gristmill.pipeline.engines.java import INSTALL, Java, look_for_java
 from gristmill.pipeline.engines.machine import visible_gpus
-
-SLURM = ("sbatch", "squeue", "scontrol")
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def engines_here() -> Iterator[EngineHere]:
 
 
 def _spark() -> EngineHere:
-    pyspark, pandas = installed("pyspark"), installed("pandas")
+    pyspark, pandas = needs.installed("pyspark"), needs.installed("pandas")
     looked = list(look_for_java())
     java = next((found for found in looked if isinstance(found, Java)), None)
     # Passed over before a Java was found: a JAVA_HOME that is too old, for instance.
@@ -50,11 +48,7 @@ def _spark() -> EngineHere:
     detail = ", ".join(
         filter(None, (f"pyspark {pyspark}" if pyspark else "", f"pandas {pandas}" if pandas else "", told))
     )
-    lacks: list[str] = []
-    if pyspark is None or not pyspark.startswith("4."):
-        lacks.append("pyspark 4")
-    if pandas is None or int(pandas.partition(".")[0]) >= 3:
-        lacks.append("pandas below 3")
+    lacks = [wanted for wanted in map(needs.lacking, needs.PACKAGES["spark"]) if wanted]
     extras = ["spark"] if lacks else []
     if java is None:
         lacks.append(f"a Java of 17 or later ({', '.join(passed)})")
@@ -71,28 +65,22 @@ def _datatrove(executor: str) -> EngineHere:
     )
     if executor != "slurm":
         return base
-    missing = [command for command in SLURM if shutil.which(command) is None]
+    missing = [command for command in needs.SLURM if shutil.which(command) is None]
     if not missing:
-        return EngineHere(name, f"{base.detail}, {', '.join(SLURM)} on PATH".lstrip(", "), base.lacks, base.install)
+        return EngineHere(
+            name, f"{base.detail}, {', '.join(needs.SLURM)} on PATH".lstrip(", "), base.lacks, base.install
+        )
     lacks = ", ".join(filter(None, (base.lacks, f"on PATH: {', '.join(missing)}")))
     install = " && ".join(filter(None, (base.install, "apt-get install slurm-client")))
     return EngineHere(name, base.detail, lacks, f"{install} (and the cluster's slurm.conf)")
 
 
 def _packaged(name: str, extra: str, *packages: str) -> EngineHere:
-    found = {package: installed(package) for package in packages}
+    found = {package: needs.installed(package) for package in packages}
     detail = ", ".join(f"{package} {number}" for package, number in found.items() if number)
-    lacks = ", ".join(package for package, number in found.items() if not number)
+    lacks = ", ".join(filter(None, map(needs.lacking, packages)))
     return EngineHere(name, detail, lacks, _pip(extra) if lacks else "")
 
 
 def _pip(*extras: str) -> str:
     return f"pip install 'gristmill[{','.join(extras)}]'"
-
-
-def installed(package: str) -> str | None:
-    """The version of an installed package."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -11,7 +11,6 @@ import ctypes
 import multiprocessing
 import os
 import signal
-import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
@@ -21,20 +20,19 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.commit import ObjectStore, Receipt
-from gristmill.manifests.errors import EngineLostError, GristmillError
+from gristmill.manifests.errors import EngineLostError
 from gristmill.manifests.open_store import open_store
+from gristmill.pipeline.engines.answer import TaskError, answer_to
 from gristmill.pipeline.engines.machine import VISIBLE, Machine, this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.engines.schedule import Schedule
 from gristmill.pipeline.resources import Resources
 from gristmill.pipeline.task import Task, run_task
 
+__all__ = ["MAX_ATTEMPTS", "LocalEngine", "TaskError", "die_with_parent"]
+
 MAX_ATTEMPTS = 3
 _PR_SET_PDEATHSIG = 1
-
-
-class TaskError(GristmillError):
-    """A task raised something unexpected: a bug. The worker's traceback is attached as a note."""
 
 
 def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -> None:
@@ -56,15 +54,8 @@ def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -
             return
         try:
             answer: Any = run_task(store, task)
-        except (GristmillError, OSError) as error:
-            answer = error
-        except MemoryError:
-            answer = EngineLostError(
-                "a worker ran out of memory", task.label, remedy="run the same command with fewer --workers to resume"
-            )
         except BaseException as error:
-            wrapped = TaskError(f"{type(error).__name__}: {error}", where=task.label)
-            answer = (wrapped, traceback.format_exc())
+            answer = answer_to(error, task.label)
         pipe.send(answer)
 
 
@@ -129,7 +120,10 @@ class LocalEngine:
         while grant := schedule.take():
             index = grant.index
             notify(EngineEvent("start", tasks[index].label))
-            receipt = run_task(store, tasks[index])
+            try:
+                receipt = run_task(store, tasks[index])
+            except (SystemExit, MemoryError) as error:  # a stage's is no reason for the driver to end as if told to
+                raise answer_to(error, tasks[index].label) from error
             schedule.give_back(index)
             notify(EngineEvent("commit", tasks[index].label, receipt.volatile))
             yield index, receipt
@@ -205,11 +199,7 @@ class LocalEngine:
         if isinstance(answer, Receipt):
             return answer
         worker.task = None
-        if isinstance(answer, GristmillError | OSError):
-            raise answer
-        error, remote = answer
-        error.add_note(f"in the worker:\n{remote}")
-        raise error
+        raise answer
 
     def _replace(
         self,

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from gristmill.manifests.errors import EXIT_INPUT, EXIT_INTERRUPTED, EXIT_USAGE, EngineLostError
+from gristmill.manifests.errors import EXIT_INPUT, EXIT_INTERRUPTED, EXIT_USAGE, EngineLostError, UsageError
+from gristmill.pipeline.engines.answer import TaskError
 from gristmill.pipeline.engines.datatrove import DatatroveEngine, deal
-from gristmill.pipeline.engines.local import TaskError
+from gristmill.pipeline.engines.machine import Machine, this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, in_order
 from gristmill.pipeline.engines.trove.job import Job, write_job
 from gristmill.pipeline.engines.trove.local import LocalLauncher, at_once
@@ -22,7 +25,7 @@ from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.task import Resources, make_task
 from tests.laws.running import call, command, fingerprint, json_of, run_inline, run_on
 from tests.pipeline.kept_launcher import KeptLauncher
-from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, RECIPE, SLOW, project
+from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, EXIT_WHEN_MADE, RECIPE, SLOW, class_project, project
 
 EXIT_IN_TASK = "if 'doc 3' in text:\n        os._exit(3)"
 SECRET = "hunter2-7f3a9c"
@@ -88,6 +91,14 @@ def test_a_split_that_takes_every_worker_along_stops_the_run(tmp_path: Path, bod
     assert not (tmp_path / "out" / "d" / "manifest.json").exists()
     assert list((tmp_path / "out" / "objects").glob("*/receipt.json"))
     assert not (tmp_path / "out" / JOBS).exists()
+
+
+def test_datatrove_339_a_stage_that_ends_its_process_when_it_is_made_ends_the_run(
+    tmp_path: Path, launcher: KeptLauncher
+) -> None:
+    recipe = class_project(tmp_path, made=EXIT_WHEN_MADE)
+    with pytest.raises(EngineLostError, match=r"d\.read .*lost 3 times at the same split: .*; run the same"):
+        run_on(launcher.engine(tmp_path / "out"), recipe, tmp_path / "out")
 
 
 def test_a_bug_in_a_task_is_raised_with_its_traceback(tmp_path: Path, launcher: KeptLauncher) -> None:
@@ -214,6 +225,42 @@ def test_slurm_without_its_programs_is_told_before_anything_starts(tmp_path: Pat
     assert "Slurm's programs are not on PATH: 'sbatch'" in done.stderr
 
 
+FULL = """\
+import sys
+from pathlib import Path
+from gristmill.pipeline.engines.datatrove import DatatroveEngine
+from gristmill.pipeline.engines.trove.local import LocalLauncher
+from tests.laws.running import run_on
+if __name__ == "__main__":
+    recipe, out = map(Path, sys.argv[1:])
+    try:
+        run_on(DatatroveEngine(out, LocalLauncher(2)), recipe, out)
+    except OSError as error:
+        print(error.strerror)
+"""
+FILL = """with open(HERE / 'out' / 'fill', 'ab', 0) as file:
+            try:
+                while file.write(bytes(4096)):
+                    pass
+            except OSError:
+                pass"""
+
+
+def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
+    """A disk of 4 MB in a namespace of the test's own; where it is full, no mark can be written either."""
+    recipe, out, script = class_project(tmp_path, FILL), tmp_path / "out", tmp_path / "full.py"
+    out.mkdir()
+    script.write_text(FULL)
+    mount = f"mount -t tmpfs -o size=4m none {shlex.quote(str(out))}"
+    if subprocess.run(["unshare", "-rm", "sh", "-c", mount], check=False, capture_output=True).returncode:
+        pytest.skip("no namespaces here")
+    run = shlex.join([sys.executable, str(script), str(recipe), str(out)])
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    words = ["unshare", "-rm", "sh", "-c", f"{mount} && {run}"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=100, check=False)
+    assert done.stdout == "No space left on device\n", done.stderr
+
+
 class Idle(LocalLauncher):
     """Launches nothing."""
 
@@ -246,9 +293,30 @@ def test_a_job_gives_each_rank_its_own_tasks_back(tmp_path: Path) -> None:
 
 
 def test_tasks_that_take_more_run_fewer_at_once() -> None:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    assert at_once(8, Resources()) == 8
-    assert at_once(8, Resources(cpus=3)) == 2
-    assert at_once(8, Resources(mem_bytes=memory // 3)) == 3
-    assert at_once(8, Resources(cpus=99, mem_bytes=9 * memory, gpus=99)) == 1
-    assert at_once(0, Resources()) == 1
+    machine = Machine(8, 90 << 30, ("0", "1", "2"))
+    assert at_once(machine, Resources()) == 8
+    assert at_once(machine, Resources(cpus=3)) == 2
+    assert at_once(machine, Resources(cpus=99)) == 1
+    assert at_once(machine, Resources(mem_bytes=30 << 30)) == 3
+    assert at_once(machine, Resources(gpus=2)) == 1
+    assert at_once(this_machine(0), Resources()) == 1
+
+
+@pytest.mark.parametrize(("resources", "what"), [("gpus: 1", "resources.gpus"), ("mem: 900 TiB", "resources.mem")])
+def test_what_the_machine_lacks_is_refused_before_any_work(tmp_path: Path, resources: str, what: str) -> None:
+    recipe = project(tmp_path, "pass")
+    recipe.write_text(RECIPE.replace('"./mine.py:mine"', f'"./mine.py:mine": {{resources: {{{resources}}}}}'))
+    launcher = LocalLauncher(2, Machine(0, 10 << 30))
+    with pytest.raises(UsageError, match=what):
+        run_on(DatatroveEngine(tmp_path / "out", launcher), recipe, tmp_path / "out")
+    assert not (tmp_path / "out" / "objects").exists()
+
+
+def test_each_worker_sees_the_accelerators_that_are_its_own(tmp_path: Path) -> None:
+    note = "(HERE / f'seen-{os.getpid()}').open('a').write(os.environ['CUDA_VISIBLE_DEVICES'] + ' '); time.sleep(0.2)"
+    recipe = project(tmp_path, note)
+    recipe.write_text(RECIPE.replace('"./mine.py:mine"', '"./mine.py:mine": {resources: {gpus: 1}}'))
+    launcher = LocalLauncher(4, Machine(0, 10 << 30, ("5", "GPU-b")))
+    run_on(DatatroveEngine(tmp_path / "out", launcher), recipe, tmp_path / "out")
+    seen = [set(path.read_text().split()) for path in tmp_path.glob("seen-*")]
+    assert sorted(name for names in seen for name in names) == ["5", "GPU-b"]

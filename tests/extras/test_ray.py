@@ -30,6 +30,16 @@ datasets:
     read: {jsonl: "jsonl/*.jsonl*"}
     steps: [exact_dedup]
 """
+KILL_GUARD = DIE_ONCE.replace("os.getpid()", "os.getppid()")
+"""Of a worker, its parent: it dies with it."""
+KILL_ALL = KILL_GUARD.replace(
+    "os.kill(",
+    """for pid in map(int, Path(f'/proc/{os.getppid()}/task/{os.getppid()}/children').read_text().split()):
+            if pid != os.getpid():
+                os.kill(pid, 9)
+        os.kill(""",
+)
+"""Who would tell of it as well."""
 SECRET = "hunter2-7f3a9c"
 
 
@@ -99,6 +109,27 @@ def survived(tmp_path: Path, launcher: Kept) -> tuple[Path, list[EngineEvent]]:
 def test_a_killed_worker_costs_a_retry(survived: tuple[Path, list[EngineEvent]]) -> None:
     out, events = survived
     assert [e.facts["how"] for e in events if e.what in ("retry", "lost")] == ["exit code -9"]
+    assert fingerprint(out) == fingerprint(out.with_name("calm"))
+
+
+@pytest.fixture
+def without_guard(tmp_path: Path, launcher: Kept, request: pytest.FixtureRequest) -> tuple[Path, list[object]]:
+    """The output of a run in which a worker's guard was killed, and why the task was tried again."""
+    recipe = project(tmp_path, request.param)
+    events: list[EngineEvent] = []
+    run_on(DatatroveEngine(tmp_path / "out", launcher), recipe, tmp_path / "out", notify=events.append)
+    run_inline(recipe, tmp_path / "calm")
+    return tmp_path / "out", [e.facts["how"] for e in events if e.what in ("retry", "lost")]
+
+
+@pytest.mark.parametrize(
+    ("without_guard", "why"),
+    [(KILL_GUARD, "waits for the worker was killed"), (KILL_ALL, " is gone")],
+    indirect=["without_guard"],
+)
+def test_a_killed_guard_costs_a_retry(without_guard: tuple[Path, list[object]], why: str) -> None:
+    out, told = without_guard
+    assert len(told) == 1 and why in str(told[0])
     assert fingerprint(out) == fingerprint(out.with_name("calm"))
 
 

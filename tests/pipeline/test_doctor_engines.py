@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gristmill.manifests.errors import EXIT_DONE
+from gristmill.manifests.errors import EXIT_DONE, UsageError
 from gristmill.pipeline.cli.main import main
-from gristmill.pipeline.engines import here, java
+from gristmill.pipeline.engines import java, needs
+from gristmill.pipeline.engines.choose import require
 from gristmill.pipeline.engines.here import EngineHere, engines_here
 from tests.pipeline.test_engine_java import openjdk
 
@@ -28,7 +29,8 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def having(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
-    monkeypatch.setattr(here, "installed", versions.get)
+    monkeypatch.setattr(needs, "installed", versions.get)
+    monkeypatch.setattr(needs, "is_importable", versions.__contains__)
 
 
 def found() -> dict[str, EngineHere]:
@@ -58,13 +60,13 @@ def test_a_bare_machine_has_the_local_engine_and_is_told_the_rest() -> None:
 def test_a_machine_with_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     having(monkeypatch, **ALL)
     monkeypatch.setenv("JAVA_HOME", str(openjdk(tmp_path / "jdk", "21.0.8")))
-    for command in here.SLURM:
+    for command in needs.SLURM:
         (tmp_path / "bin" / command).write_text("#!/bin/sh\n")
         (tmp_path / "bin" / command).chmod(0o755)
     engines = found()
     assert all(engine.works and not engine.install for engine in engines.values())
     assert engines["spark"].detail == f"pyspark 4.3.0, pandas 2.3.1, Java 21.0.8 of JAVA_HOME ({tmp_path / 'jdk'})"
-    assert engines["datatrove, executor slurm"].detail == "datatrove 0.10.1, sbatch, squeue, scontrol on PATH"
+    assert engines["datatrove, executor slurm"].detail == "datatrove 0.10.1, sbatch, squeue, scancel, scontrol on PATH"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,18 @@ def test_spark_with_a_package_of_the_wrong_version(
     monkeypatch.setenv("JAVA_HOME", str(openjdk(tmp_path / "jdk", "17.0.15")))
     having(monkeypatch, **{**ALL, **versions})
     assert (found()["spark"].lacks, found()["spark"].install) == (lacks, install)
+
+
+@pytest.mark.parametrize(("package", "number"), [("pyspark", "3.5.1"), ("pandas", "3.1.1"), ("pyspark", "40.0")])
+def test_a_run_refuses_what_the_doctor_calls_lacking(
+    package: str, number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    having(monkeypatch, **ALL)
+    require("spark")
+    having(monkeypatch, **{**ALL, package: number})
+    assert package in found()["spark"].lacks
+    with pytest.raises(UsageError, match=f"spark needs the package {package} .*, of which {number} is installed"):
+        require("spark")
 
 
 def test_spark_lacks_a_java_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

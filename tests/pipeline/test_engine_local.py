@@ -45,7 +45,49 @@ DIE_ONCE = """flag = HERE / 'died'
         flag.touch()
         os.kill(os.getpid(), 9)"""
 DIE_ALWAYS = "if 'doc 3' in text:\n        os.kill(os.getpid(), 9)"
+EXIT_WHEN_MADE = "if __import__('multiprocessing').parent_process():\n            os._exit(3)"
+"""Of `class_project`: in every process but the driver."""
 SLOW = "(HERE / 'started').touch()\n    time.sleep(0.3)"
+
+
+CLASS = """\
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from gristmill.stages.protocol import Rule
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Mine:
+    name: ClassVar[str] = "mine"
+    version: ClassVar[int] = 1
+
+    def __post_init__(self):
+        MADE
+
+    def rules(self):
+        return (Rule("n", "above", 1e9, "long"),)
+
+    def measure(self, batch):
+        MEASURES
+        return {"n": np.zeros(batch.num_rows)}
+"""
+
+
+def class_project(folder: Path, measures: str = "pass", made: str = "pass") -> Path:
+    """A recipe whose stage is a class, which is not spared what it raises: what it does in `measure`, and when it is
+    made, on the driver too."""
+    recipe = project(folder, "pass")
+    (folder / "mine.py").write_text(CLASS.replace("MADE", made).replace("MEASURES", measures))
+    recipe.write_text(RECIPE.replace("py:mine", "py:Mine"))
+    return recipe
 
 
 def project(folder: Path, body: str) -> Path:

@@ -252,3 +252,31 @@ def test_a_step_asks_for_what_its_tasks_take(tmp_path: Path, cluster: Path, monk
     assert "--gpus" not in script
     assert "exec srun -l -n 1 launch_pickled_pipeline" in script
     made.stop(False)
+
+
+def test_only_ids_are_cancelled_whatever_an_output_holds(tmp_path: Path, cluster: Path) -> None:
+    """The folder of a job may have been written by somebody else."""
+    job = write_job(tmp_path, [{0: make_task("decide", {}, {}, "t")}])
+    job.array_ids.write_bytes("101\n--user=me\n-u me 102 1_2 \xb2 \u0663\n".encode() + b"\xff\n")
+    slurm.cancel(job)
+    assert (cluster / "cancelled").read_text() == "101 102\n"
+    job.array_ids.write_bytes(b"--me\n")
+    slurm.cancel(job)
+    assert (cluster / "cancelled").read_text() == "101 102\n"
+
+
+@pytest.mark.parametrize("scancel", [True, False])
+def test_any_run_takes_away_what_a_dead_driver_left(
+    tmp_path: Path, cluster: Path, scancel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = project(tmp_path, "pass")
+    (tmp_path / "out").mkdir()
+    task = make_task("decide", {}, {}, "t")
+    plain, array = write_job(tmp_path / "out", [{0: task}]), write_job(tmp_path / "out", [{0: task}])
+    array.array_ids.write_text("101\n")
+    if not scancel:
+        monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    run_inline(recipe, tmp_path / "out")
+    assert not plain.folder.exists()
+    assert array.folder.exists() is not scancel
+    assert (cluster / "cancelled").exists() is scancel

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gristmill.pipeline.engines.local import LocalEngine, TaskError
+from gristmill.manifests.errors import EngineLostError
+from gristmill.pipeline.engines.answer import TaskError
+from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.task import make_task
 from tests.laws.running import fingerprint, run_inline, write_recipe
+from tests.pipeline.test_engine_local import EXIT_WHEN_MADE, class_project
 
 RECIPE = """\
 name: r
@@ -60,6 +63,13 @@ def test_spark_54344_a_failed_task_leaves_its_worker_clean(tmp_path: Path) -> No
         engine.close()
     assert (index, receipt.key) == (0, good.key)
     assert started[0] == started[1] != os.getpid()
+
+
+def test_datatrove_339_a_stage_that_ends_its_process_when_it_is_made_ends_the_run(tmp_path: Path) -> None:
+    """In seconds, with a line that names the task."""
+    recipe = class_project(tmp_path, made=EXIT_WHEN_MADE)
+    with pytest.raises(EngineLostError, match=r"d\.read .*died 3 times at the same split: 'exit code 3'; run the same"):
+        run_inline(recipe, tmp_path / "out", workers=2)
 
 
 def test_ray_55043_a_second_run_deletes_nothing(recipe: Path, tmp_path: Path) -> None:

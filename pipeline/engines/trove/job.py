@@ -4,11 +4,13 @@
 begins, so that a rank reads its own), `log/` (what the executor writes; nobody reads it for correctness), and
 `marks/`: `<n>.start` when a process begins the n-th task (host, pid, when that process was born), `<n>.done` when
 the task is committed, `<n>.error` (pickled) when it raised, `<n>.gone` when the process died that ran the n-th task's
-rank. The driver takes marks away as it reads them. What is committed, receipts alone say. A folder goes when its
-job ends; what a killed driver left, the next driver of the output takes away.
+rank. Where the disk is too full for a mark, the file `spare` becomes `<n>.full`. The driver takes marks away as it
+reads them. What is committed, receipts alone say. A folder goes when its job ends; what a killed driver left, the next
+run into the output takes away.
 """
 
 import contextlib
+import errno
 import json
 import os
 import pickle
@@ -23,7 +25,7 @@ from typing import Any
 
 from gristmill.manifests.commit import TMP_PREFIX
 from gristmill.manifests.errors import VerifyError
-from gristmill.pipeline.engines.local import TaskError
+from gristmill.pipeline.engines.answer import TaskError
 from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.task import Resources, Task
 
@@ -32,25 +34,40 @@ LEFT_AFTER_S = 7 * 86400.0
 EXECUTOR_FOLDERS = ("completions", "logs", "slurm_logs", "stats")
 """Where datatrove's executors write in their folder."""
 _OFFSET_BYTES = 8
-_ORDER = ("start", "done", "error", "gone")
+_ORDER = ("start", "done", "error", "full", "gone")
+_SPARE = "spare"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """The process that a task runs in; `born` is its start in clock ticks since boot, which no other pid shares."""
+    """The process that a task runs in; `born` is its start in clock ticks since boot, which no other pid shares.
+    `place` names those whose pids mean the same: one start of one machine, one container; empty where none is told."""
 
     host: str
     pid: int
     born: int
+    place: str = ""
 
     @staticmethod
     def this() -> "Worker":
         """The calling process."""
-        return Worker(socket.gethostname(), os.getpid(), born_ticks(os.getpid()) or 0)
+        return Worker(socket.gethostname(), os.getpid(), born_ticks(os.getpid()) or 0, _place())
 
     def is_gone(self) -> bool:
         """Whether a process of this machine is dead, or nobody any more."""
         return born_ticks(self.pid) != self.born
+
+    def is_here(self) -> bool:
+        """Whether `is_gone` can tell: another machine may bear the same name, and has the same pids."""
+        return bool(self.place) and self.place == _place()
+
+
+def _place() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
 
 
 def born_ticks(pid: int) -> int | None:
@@ -64,8 +81,8 @@ def born_ticks(pid: int) -> int | None:
 
 @dataclass(frozen=True)
 class Mark:
-    """What became of the n-th task of a job: `start` with its worker, `done`, `error` with what it raised, or `gone`:
-    the process of its rank died, `how`."""
+    """What became of the n-th task of a job: `start` with its worker, `done`, `error` with what it raised, `full` with
+    the error that says so, or `gone`: the process of its rank died, `how`."""
 
     number: int
     what: str
@@ -110,7 +127,7 @@ class Job:
 
     def end(self, number: int, error: BaseException | None) -> None:
         """Say how a task ended."""
-        what, data = ("done", b"") if error is None else ("error", _pickled(error))
+        what, data = ("done", b"") if error is None else ("error", pickle.dumps(error))
         self._mark(f"{number}.{what}", data)
 
     def lose(self, number: int, how: str) -> None:
@@ -119,8 +136,16 @@ class Job:
 
     def _mark(self, name: str, data: bytes) -> None:
         tmp = self.folder / "marks" / f"{TMP_PREFIX}{uuid.uuid4().hex}"
-        tmp.write_bytes(data)
-        os.replace(tmp, tmp.with_name(name))
+        try:
+            tmp.write_bytes(data)
+            os.replace(tmp, tmp.with_name(name))
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            # A file that is there already takes no more room by another name. The first stops the run: one will do.
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(self.folder / _SPARE, tmp.with_name(f"{name.partition('.')[0]}.full"))
+            tmp.unlink(missing_ok=True)
 
     def marks(self) -> list[Mark]:
         """Take what was marked since the last call, in the order of events."""
@@ -155,6 +180,7 @@ def write_job(root: Path, ranks: Sequence[Mapping[int, Task]]) -> Job:
     folder.parent.mkdir(exist_ok=True)
     for name in (".", "marks", "log", *(f"log/{name}" for name in EXECUTOR_FOLDERS)):
         (folder / name).mkdir(mode=0o700)
+    (folder / _SPARE).touch()
     with (folder / "ranks.jsonl").open("xb") as lines, (folder / "ranks.index").open("xb") as index:
         for rank in ranks:
             index.write(lines.tell().to_bytes(_OFFSET_BYTES, "little"))
@@ -168,17 +194,12 @@ def _plain(task: Task) -> dict[str, Any]:
 
 def _read_mark(number: int, what: str, data: bytes) -> Mark:
     worker = Worker(**json.loads(data)) if what == "start" else None
-    error = _unpickled(data) if what == "error" else None
+    error = _unpickled(data) if what == "error" else _no_room() if what == "full" else None
     return Mark(number, what, worker, error, data.decode(errors="replace") if what == "gone" else "")
 
 
-def _pickled(error: BaseException) -> bytes:
-    try:
-        data = pickle.dumps(error)
-        pickle.loads(data)
-    except Exception:
-        return pickle.dumps(TaskError(f"{type(error).__name__}: {error}"))
-    return data
+def _no_room() -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "--out")
 
 
 def _unpickled(data: bytes) -> BaseException:

@@ -1,6 +1,6 @@
 """What the engine wants of an executor: start a job, say which workers are gone and whether anything still works."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from gristmill.pipeline.engines.trove.job import Job, Worker
@@ -17,16 +17,16 @@ class Launcher(Protocol):
     pause_s: float
     stuck_s: float
 
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Bounded.refuse: as far as it is known before anything is started."""
+        ...
+
     def ranks_for(self, tasks: Sequence[Task], resources: Resources) -> int:
         """Into how many ranks so many tasks are worth being cut."""
         ...
 
     def start(self, job: Job, ranks: int, resources: Resources) -> None:
         """Hand the ranks of a job to the executor. Raises UsageError, EngineLostError when it cannot be had."""
-        ...
-
-    def clear(self, job: Job) -> None:
-        """Take away what a driver that is no more left of a job; the caller holds the output's lock."""
         ...
 
     def is_gone(self, worker: Worker) -> bool:

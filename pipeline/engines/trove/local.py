@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -21,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.pipeline.engines.local import die_with_parent
-from gristmill.pipeline.engines.trove.job import Job, Worker, is_old
+from gristmill.pipeline.engines.machine import Machine, this_machine
+from gristmill.pipeline.engines.trove.gpus import GpuSets, sets_of
+from gristmill.pipeline.engines.trove.job import Job, Worker
 from gristmill.pipeline.engines.trove.step import log_folder, split_step
 from gristmill.pipeline.task import KINDS, Resources, Task
 
@@ -34,50 +37,40 @@ _SOCKET_CHARS = 60
 """Of a folder for a socket: its path must stay below 108."""
 
 
-def at_once(workers: int, resources: Resources) -> int:
-    """How many tasks may run at the same time: a worker is a processor, and memory is this machine's.
+def at_once(machine: Machine, resources: Resources) -> int:
+    """How many tasks may run at the same time: a worker is a processor, memory and accelerators are this machine's.
 
-    A task that takes more than all of it runs alone.
+    A task that takes more processors than there are runs alone. 0: it takes what the machine does not have.
     """
-    most = max(workers, 1) // max(resources.cpus, 1)
+    most = max(machine.cpus // max(resources.cpus, 1), 1)
     if resources.mem_bytes:
-        most = min(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // resources.mem_bytes)
+        most = min(most, machine.mem_bytes // resources.mem_bytes)
     if resources.gpus:
-        most = min(most, _gpus() // resources.gpus)
-    return max(most, 1)
-
-
-def _gpus() -> int:
-    """Accelerators that this process may use."""
-    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if shown is not None:
-        return len([name for name in shown.split(",") if name.strip() not in ("", "-1")])
-    return len(list(Path("/proc/driver/nvidia/gpus").glob("*")))
-
-
-def clear_left(job: Job) -> None:
-    """Remove what a driver left that is no more, unless workers of a cluster may still be about it."""
-    if not job.array_ids.exists() or is_old(job):
-        job.remove()
+        most = min(most, len(machine.gpus) // resources.gpus)
+    return most
 
 
 class LocalLauncher:
-    """See Launcher and the module."""
+    """See Launcher and the module. `machine` is this one if not given; its processors are the workers in any case."""
 
     pause_s = 0.1
     stuck_s = STUCK_S
 
-    def __init__(self, workers: int) -> None:
-        self._workers = workers
+    def __init__(self, workers: int, machine: Machine | None = None) -> None:
+        self._machine = replace(machine or this_machine(workers), cpus=max(workers, 1))
         self._host: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._group: int | None = None
         self._sockets = ""
         self._ended: str | None = None
 
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Bounded.refuse."""
+        self._machine.refuse(wanted)
+
     def ranks_for(self, tasks: Sequence[Task], resources: Resources) -> int:
         """See Launcher."""
-        return min(len(tasks), RANKS_A_WORKER * at_once(self._workers, resources))
+        return min(len(tasks), RANKS_A_WORKER * at_once(self._machine, resources))
 
     def start(self, job: Job, ranks: int, resources: Resources) -> None:
         """See Launcher."""
@@ -86,9 +79,10 @@ class LocalLauncher:
         loaded = [name for name in sys.modules if name.startswith("gristmill.") and not name.endswith("__main__")]
         kinds = {task.kind for rank in range(ranks) for _, task in job.tasks(rank)}
         modules = sorted({*loaded, *(KINDS[kind] for kind in kinds)})
+        workers = min(at_once(self._machine, resources), ranks)
         self._ended = None
         try:
-            pipe.send((str(job.folder), ranks, at_once(self._workers, resources), modules))
+            pipe.send((str(job.folder), ranks, workers, sets_of(self._machine.gpus, resources.gpus, workers), modules))
             self._group = pipe.recv()
         except (EOFError, OSError):
             self._lose_host()
@@ -108,10 +102,6 @@ class LocalLauncher:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
         return self._pipe
-
-    def clear(self, job: Job) -> None:
-        """See Launcher."""
-        clear_left(job)
 
     def is_gone(self, worker: Worker) -> bool:
         """See Launcher."""
@@ -174,7 +164,7 @@ def _host(pipe: Connection, driver: int, sockets: str) -> None:
     _load(WARM)
     while True:
         try:
-            folder, ranks, workers, modules = pipe.recv()
+            folder, ranks, workers, gpus, modules = pipe.recv()
         except EOFError:
             return
         _load(modules)
@@ -182,7 +172,7 @@ def _host(pipe: Connection, driver: int, sockets: str) -> None:
         launcher = os.fork()
         if launcher == 0:
             pipe.close()
-            _launch(Job(Path(folder)), ranks, workers, (host, sockets))
+            _launch(Job(Path(folder)), ranks, workers, host, GpuSets(sockets, gpus))
         with contextlib.suppress(OSError):  # the launcher may have done it itself
             os.setpgid(launcher, launcher)
         pipe.send(launcher)
@@ -198,9 +188,8 @@ def _load(modules: Iterable[str]) -> None:
             importlib.import_module(module)
 
 
-def _launch(job: Job, ranks: int, workers: int, of: tuple[int, str]) -> Any:
+def _launch(job: Job, ranks: int, workers: int, host: int, gpus: GpuSets) -> Any:
     """The launcher: run the executor, and never return."""
-    host, sockets = of
     code = 1
     try:
         with contextlib.suppress(OSError):
@@ -208,25 +197,25 @@ def _launch(job: Job, ranks: int, workers: int, of: tuple[int, str]) -> Any:
         die_with_parent(host)
         own = os.getpid()
         os.register_at_fork(after_in_child=lambda: die_with_parent(own) if os.getppid() == own else None)
-        local_executor(job, ranks, workers, sockets).run()
+        local_executor(job, ranks, workers, gpus).run()
         code = 0
     finally:
         os._exit(code)
 
 
-def local_executor(job: Job, ranks: int, workers: int, sockets: str) -> Any:
-    """The executor of a job in this process."""
+def local_executor(job: Job, ranks: int, workers: int, gpus: GpuSets) -> Any:
+    """The executor of a job in this process. The folder of the accelerators' locks is that of its sockets too."""
     from datatrove.executor.local import LocalPipelineExecutor
     from loguru import logger
     from multiprocess.process import current_process
 
     logger.disable("datatrove")  # marks say it all, and every rank would tell its pipeline on standard error
     # Its manager talks over a socket, whose path must be short, in a folder that nobody else would take away.
-    getattr(current_process(), "_config")["tempdir"] = sockets  # noqa: B009
+    getattr(current_process(), "_config")["tempdir"] = gpus.folder  # noqa: B009
     return LocalPipelineExecutor(
-        [split_step(str(job.folder))],
+        [split_step(str(job.folder), gpus=gpus if gpus.sets else None)],
         tasks=ranks,
-        workers=min(workers, ranks),
+        workers=workers,
         logging_dir=log_folder(job),
         skip_completed=False,
         start_method="fork",

@@ -15,7 +15,8 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -25,7 +26,7 @@ from gristmill.manifests.errors import EngineLostError
 from gristmill.pipeline.engines.choose import require
 from gristmill.pipeline.engines.local import die_with_parent
 from gristmill.pipeline.engines.trove.job import Job, Worker
-from gristmill.pipeline.engines.trove.local import STUCK_S, clear_left
+from gristmill.pipeline.engines.trove.local import STUCK_S
 from gristmill.pipeline.engines.trove.step import log_folder, split_step
 from gristmill.pipeline.profile import RayProfile
 from gristmill.pipeline.task import Resources, Task
@@ -34,6 +35,8 @@ RANKS_A_SLOT = 2
 """A rank costs Ray a process, some seconds until it has loaded what tasks need."""
 START_S = 120.0
 PROBE_S = 10.0
+UNTOLD_S = 3.0
+"""A worker that is dead for so long without a mark that says so: who should have told is dead too."""
 _STORE_BYTES = 100 << 20
 """Of Ray's object store, through which nothing of ours goes."""
 _GIB = 1 << 30
@@ -61,6 +64,10 @@ class RayLauncher:
         self._folder = ""
         self._nodes: list[dict[str, float]] = []
         self._ended: str | None = ""
+        self._gone_s: dict[Worker, float] = {}
+
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Launcher: what no node has is known when there is a connection."""
 
     def ranks_for(self, tasks: Sequence[Task], resources: Resources) -> int:
         """See Launcher. Raises EngineLostError when the cluster cannot be reached or has no node for such a task."""
@@ -111,18 +118,18 @@ class RayLauncher:
         """See Launcher."""
         assert self._pipe is not None
         self._ended = None
+        self._gone_s.clear()
         try:
             self._pipe.send((str(job.folder), ranks, self._slots(resources), resources))
         except OSError:
             self._lose_host()
 
-    def clear(self, job: Job) -> None:
-        """See Launcher."""
-        clear_left(job)
-
     def is_gone(self, worker: Worker) -> bool:
-        """See Launcher: who waits for a worker tells of its death, on whatever node."""
-        return False
+        """See Launcher: who waits for a worker tells of its death, on whatever node. Where nobody is left who could,
+        this machine tells of its own."""
+        if not worker.is_here() or not worker.is_gone():
+            return False
+        return time.monotonic() - self._gone_s.setdefault(worker, time.monotonic()) > UNTOLD_S
 
     def over(self) -> str | None:
         """See Launcher."""

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gristmill.manifests.errors import EngineLostError, UsageError
@@ -61,6 +61,9 @@ class SlurmLauncher:
         self._next_s = self._poll_s = self._answered_s = 0.0
         self._empty = 0
 
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Launcher: sbatch tells what no node has."""
+
     def ranks_for(self, tasks: Sequence[Task], resources: Resources) -> int:
         """See Launcher: a task each, for a limit of time holds for a job."""
         return len(tasks)
@@ -89,11 +92,6 @@ class SlurmLauncher:
         reason = (told.stderr or told.stdout).strip().rpartition("\n")[2] or "it does not say why"
         remedy = "correct the table slurm of the profile, or wait for the cluster; then run the same command to resume"
         return EngineLostError("sbatch refused the job", "--executor slurm", reason, remedy)
-
-    def clear(self, job: Job) -> None:
-        """See Launcher: array jobs of a driver that died would do again what this one does."""
-        cancel(job)
-        job.remove()
 
     def is_gone(self, worker: Worker) -> bool:
         """See Launcher: a process on another node is Slurm's to tell of."""
@@ -155,8 +153,10 @@ class SlurmLauncher:
 
 
 def ids_of(job: Job) -> list[str]:
-    """The ids of a job's arrays."""
-    return job.array_ids.read_text().split() if job.array_ids.exists() else []
+    """The ids of a job's arrays. The file lies in the output, which may be somebody else's: a word of it that is no
+    number would be an option of scancel."""
+    words = job.array_ids.read_bytes().split() if job.array_ids.exists() else []
+    return [word.decode() for word in words if word.isdigit()]
 
 
 def cancel(job: Job) -> None:

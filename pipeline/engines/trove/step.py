@@ -6,14 +6,15 @@ success whatever the task did, and what they note of completions means nothing.
 
 import contextlib
 import os
-import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.commit import ObjectStore
-from gristmill.manifests.errors import EngineLostError, GristmillError
 from gristmill.manifests.open_store import open_store
-from gristmill.pipeline.engines.local import TaskError, die_with_parent
+from gristmill.pipeline.engines.answer import answer_to
+from gristmill.pipeline.engines.local import die_with_parent
+from gristmill.pipeline.engines.trove.gpus import GpuSets
 from gristmill.pipeline.engines.trove.job import Job
 from gristmill.pipeline.task import Task, run_task
 
@@ -26,10 +27,11 @@ at_work: list[tuple[Job, int, str]] = []
 """The job, number and label of the task that this process is at, for who has to end it; at most one."""
 
 
-def split_step(folder: str, guarded: bool = False) -> "PipelineStep":
+def split_step(folder: str, guarded: bool = False, gpus: GpuSets | None = None) -> "PipelineStep":
     """The step of the job in a folder. It is pickled as a call of this function: the folder's name is all it holds.
 
     `guarded`: a rank runs in a process of its own, whose death is told; for executors that would not notice it.
+    `gpus`: what the processes of a pool see, each its own.
     """
     from datatrove.pipeline.base import PipelineStep
 
@@ -38,11 +40,13 @@ def split_step(folder: str, guarded: bool = False) -> "PipelineStep":
         type = "Gristmill"
 
         def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Any:
+            if gpus is not None:
+                gpus.claim()
             (guard_rank if guarded else run_rank)(Job(Path(folder)), rank)
             yield from ()
 
         def __reduce__(self) -> tuple[Any, ...]:
-            return split_step, (folder, guarded)
+            return split_step, (folder, guarded, gpus)
 
     return SplitStep()
 
@@ -56,22 +60,49 @@ def log_folder(job: Job) -> "DataFolder":
 
 
 def guard_rank(job: Job, rank: int) -> None:
-    """Run a rank in a child process, and say so when that dies."""
+    """Run a rank in a child process, and say so when that dies; another says so when this one does."""
     guard = os.getpid()
     die_with_parent(os.getppid())
-    child = os.fork()
-    if child == 0:
-        try:
-            die_with_parent(guard)
-            run_rank(job, rank)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
+    heard, alive = os.pipe()
+    witness = _fork(lambda: _witness(job, rank, heard, alive))
+    os.close(heard)
+    child = _fork(lambda: _guarded(job, rank, guard, alive))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code != 0:
-        with contextlib.suppress(FileNotFoundError):
-            job.lose(next(job.tasks(rank))[0], f"exit code {code}")
+        _lose(job, rank, f"exit code {code}")
+    os.write(alive, b".")
+    os.close(alive)
+    os.waitpid(witness, 0)
+
+
+def _fork(run: Callable[[], None]) -> int:
+    """The pid of a child that runs something and ends."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        run()
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def _guarded(job: Job, rank: int, guard: int, alive: int) -> None:
+    os.close(alive)
+    die_with_parent(guard)
+    run_rank(job, rank)
+
+
+def _witness(job: Job, rank: int, heard: int, alive: int) -> None:
+    """Wait until a guard ends; it says so if nobody killed it. Its pool would wait for it for ever."""
+    os.close(alive)
+    if not os.read(heard, 1):
+        _lose(job, rank, "the process that waits for the worker was killed")
+
+
+def _lose(job: Job, rank: int, how: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        job.lose(next(job.tasks(rank))[0], how)
 
 
 def run_rank(job: Job, rank: int) -> None:
@@ -89,16 +120,9 @@ def run_rank(job: Job, rank: int) -> None:
 
 
 def error_of(store: ObjectStore, task: Task) -> BaseException | None:
-    """Run a task; what it raised as it is, a bug as a TaskError with the traceback as a note, None when it is done."""
+    """Run a task; what the driver is to raise of it, None when it is done."""
     try:
         run_task(store, task)
-    except (GristmillError, OSError) as error:
-        return error
-    except MemoryError:
-        remedy = "run the same command with fewer --workers to resume"
-        return EngineLostError("a worker ran out of memory", task.label, remedy=remedy)
     except BaseException as error:
-        wrapped = TaskError(f"{type(error).__name__}: {error}", where=task.label)
-        wrapped.add_note(f"in the worker:\n{traceback.format_exc()}")
-        return wrapped
+        return answer_to(error, task.label)
     return None
