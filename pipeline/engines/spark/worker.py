@@ -12,16 +12,15 @@ import os
 import pickle
 import shutil
 import tempfile
-import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.commit import Receipt
-from gristmill.manifests.errors import EngineLostError, GristmillError, VerifyError
+from gristmill.manifests.errors import GristmillError, VerifyError
 from gristmill.manifests.open_store import open_store
-from gristmill.pipeline.engines.local import TaskError
+from gristmill.pipeline.engines.answer import answer_to, sendable
 from gristmill.pipeline.spill import head_of
 from gristmill.pipeline.task import Task, run_task
 
@@ -37,6 +36,7 @@ cannot be read."""
 
 TASK, FAILED = -1, -2
 SHIPPED = "gristmill-recipe"
+_MORE_MEMORY = "give executors more memory, or fewer cores each, and run the same command to resume"
 
 
 @dataclass(frozen=True)
@@ -98,19 +98,11 @@ def _answer(job: Job, index: int, task: Task) -> Answer:
     try:
         found: Receipt = run_task(open_store(job.root), task)
         return index, "done", found, attempt
-    except GristmillError as error:
-        return index, "failed", error, attempt
-    except (OSError, MemoryError) as error:
-        if attempt + 1 < job.max_failures:
+    except (Exception, SystemExit) as error:
+        is_machines = isinstance(error, OSError | MemoryError) and not isinstance(error, GristmillError)
+        if is_machines and attempt + 1 < job.max_failures:
             raise
-        if isinstance(error, OSError):
-            return index, "failed", error, attempt
-        remedy = "give executors more memory, or fewer cores each, and run the same command to resume"
-        return index, "failed", EngineLostError("an executor ran out of memory", task.label, remedy=remedy), attempt
-    except Exception as error:
-        told = TaskError(f"{type(error).__name__}: {error}", where=task.label)
-        told.add_note(f"on the executor:\n{traceback.format_exc()}")
-        return index, "failed", told, attempt
+        return index, "failed", answer_to(error, task.label, _MORE_MEMORY), attempt
 
 
 def read_pieces(root: str, listed: Iterable[tuple[Any, bytes]]) -> Iterator[Piece]:
@@ -125,7 +117,7 @@ def read_pieces(root: str, listed: Iterable[tuple[Any, bytes]]) -> Iterator[Piec
             store.fetch([path])
             yield from _pieces_of(Path(path), parts)
         except GristmillError as error:
-            told = pickle.dumps(error)
+            told = pickle.dumps(sendable(error))
             yield from ((task, (FAILED, 0, told)) for task, *_ in parts)
 
 
