@@ -38,6 +38,16 @@ class Machine:
                     remedy,
                 )
 
+    def at_once(self, resources: Resources) -> int:
+        """How many tasks may run at the same time. One that takes more processors than there are runs alone. 0: it
+        takes what the machine does not have."""
+        most = max(self.cpus // max(resources.cpus, 1), 1)
+        if resources.mem_bytes:
+            most = min(most, self.mem_bytes // resources.mem_bytes)
+        if resources.gpus:
+            most = min(most, len(self.gpus) // resources.gpus)
+        return most
+
 
 def this_machine(workers: int) -> Machine:
     """This machine, for so many worker processes (0: tasks run in the driver, one at a time)."""

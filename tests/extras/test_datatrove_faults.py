@@ -20,7 +20,7 @@ from gristmill.pipeline.engines.datatrove import DatatroveEngine, deal
 from gristmill.pipeline.engines.machine import Machine, this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, in_order
 from gristmill.pipeline.engines.trove.job import Job, write_job
-from gristmill.pipeline.engines.trove.local import LocalLauncher, at_once
+from gristmill.pipeline.engines.trove.local import LocalLauncher
 from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.task import Resources, make_task
 from tests.laws.running import call, command, fingerprint, json_of, run_inline, run_on
@@ -294,12 +294,12 @@ def test_a_job_gives_each_rank_its_own_tasks_back(tmp_path: Path) -> None:
 
 def test_tasks_that_take_more_run_fewer_at_once() -> None:
     machine = Machine(8, 90 << 30, ("0", "1", "2"))
-    assert at_once(machine, Resources()) == 8
-    assert at_once(machine, Resources(cpus=3)) == 2
-    assert at_once(machine, Resources(cpus=99)) == 1
-    assert at_once(machine, Resources(mem_bytes=30 << 30)) == 3
-    assert at_once(machine, Resources(gpus=2)) == 1
-    assert at_once(this_machine(0), Resources()) == 1
+    assert machine.at_once(Resources()) == 8
+    assert machine.at_once(Resources(cpus=3)) == 2
+    assert machine.at_once(Resources(cpus=99)) == 1
+    assert machine.at_once(Resources(mem_bytes=30 << 30)) == 3
+    assert machine.at_once(Resources(gpus=2)) == 1
+    assert this_machine(0).at_once(Resources()) == 1
 
 
 @pytest.mark.parametrize(("resources", "what"), [("gpus: 1", "resources.gpus"), ("mem: 900 TiB", "resources.mem")])

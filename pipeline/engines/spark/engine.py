@@ -16,7 +16,7 @@ import queue
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from gristmill.manifests.errors import EngineLostError
 from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.java import java_home
+from gristmill.pipeline.engines.machine import this_machine
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.engines.spark.session import (
     MAX_FAILURES,
@@ -48,8 +49,9 @@ from gristmill.pipeline.engines.spark.worker import (
     run_tasks,
     run_with_pieces,
 )
+from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.shipped import Shipped
-from gristmill.pipeline.task import Resources, Task
+from gristmill.pipeline.task import Task
 
 LOG = "spark.log"
 _PATIENCE_S = 60.0
@@ -80,6 +82,11 @@ class SparkEngine:
         self._context: Context = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.session_s = 0.0
+
+    def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
+        """See Bounded.refuse; of a cluster nothing is known before it is asked."""
+        if self._master.startswith("local"):
+            this_machine(1).refuse(wanted)
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
@@ -214,9 +221,11 @@ def _by_resources(left: Numbered) -> dict[Resources, Numbered]:
 
 
 def _slices(context: Context, tasks: int, resources: Resources) -> int:
-    """One Spark task each; a local master knows no processors of a task, so fewer run at once there."""
-    if context.master.startswith("local") and resources.cpus > 1:
-        return min(tasks, max(1, context.defaultParallelism // resources.cpus))
+    """One Spark task each; a local master knows nothing that a task takes, so fewer run at once there, and one alone
+    where it takes accelerators."""
+    if context.master.startswith("local") and resources != SMALL:
+        most = 1 if resources.gpus else this_machine(context.defaultParallelism).at_once(resources)
+        return min(tasks, max(1, most))
     return tasks
 
 

@@ -21,6 +21,7 @@ from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import GristmillError, VerifyError
 from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.answer import answer_to, sendable
+from gristmill.pipeline.engines.machine import VISIBLE
 from gristmill.pipeline.spill import head_of
 from gristmill.pipeline.task import Task, run_task
 
@@ -95,6 +96,9 @@ def _answer(job: Job, index: int, task: Task) -> Answer:
 
     context = TaskContext.get()
     attempt = context.attemptNumber() if context else 0
+    gpus = context.resources().get("gpu") if context else None
+    if gpus is not None:
+        os.environ[VISIBLE] = ",".join(gpus.addresses)
     try:
         found: Receipt = run_task(open_store(job.root), task)
         return index, "done", found, attempt

@@ -37,19 +37,6 @@ _SOCKET_CHARS = 60
 """Of a folder for a socket: its path must stay below 108."""
 
 
-def at_once(machine: Machine, resources: Resources) -> int:
-    """How many tasks may run at the same time: a worker is a processor, memory and accelerators are this machine's.
-
-    A task that takes more processors than there are runs alone. 0: it takes what the machine does not have.
-    """
-    most = max(machine.cpus // max(resources.cpus, 1), 1)
-    if resources.mem_bytes:
-        most = min(most, machine.mem_bytes // resources.mem_bytes)
-    if resources.gpus:
-        most = min(most, len(machine.gpus) // resources.gpus)
-    return most
-
-
 class LocalLauncher:
     """See Launcher and the module. `machine` is this one if not given; its processors are the workers in any case."""
 
@@ -70,7 +57,7 @@ class LocalLauncher:
 
     def ranks_for(self, tasks: Sequence[Task], resources: Resources) -> int:
         """See Launcher."""
-        return min(len(tasks), RANKS_A_WORKER * at_once(self._machine, resources))
+        return min(len(tasks), RANKS_A_WORKER * self._machine.at_once(resources))
 
     def start(self, job: Job, ranks: int, resources: Resources) -> None:
         """See Launcher."""
@@ -79,7 +66,7 @@ class LocalLauncher:
         loaded = [name for name in sys.modules if name.startswith("gristmill.") and not name.endswith("__main__")]
         kinds = {task.kind for rank in range(ranks) for _, task in job.tasks(rank)}
         modules = sorted({*loaded, *(KINDS[kind] for kind in kinds)})
-        workers = min(at_once(self._machine, resources), ranks)
+        workers = min(self._machine.at_once(resources), ranks)
         self._ended = None
         try:
             pipe.send((str(job.folder), ranks, workers, sets_of(self._machine.gpus, resources.gpus, workers), modules))
