@@ -26,7 +26,8 @@ from typing import IO, Any, Self
 from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX, VOLATILE, canonical_json, is_sealed, sealed
-from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.effects import has_effects
+from gristmill.manifests.errors import VerifyError, attempts_differ
 
 OBJECTS = "objects"
 RECEIPT = "receipt.json"
@@ -260,7 +261,8 @@ class ObjectWriter:
         self._open.clear()
 
     def commit(self, facts: Mapping[str, Any], volatile: Mapping[str, Any] | None = None) -> Receipt:
-        """Make the work visible. Raises VerifyError when another attempt left a different result."""
+        """Make the work visible. Raises VerifyError when another attempt left a different result, and neither met an
+        external effect (else what stands is returned)."""
         fsync_dir(self.folder)
         document = sealed(
             {
@@ -287,12 +289,11 @@ class ObjectWriter:
                 "a torn receipt stood in the way and was removed", where=str(self.folder), remedy="run again"
             )
         if not won and receipt.digest != document["digest"]:
-            raise VerifyError(
-                "two attempts at the same work differ: a stage is not deterministic",
-                where=str(self.folder),
-                value=f"{receipt.digest} and {document['digest']}",
-                remedy="report the stage; remove the folder to start the work anew",
-            )
+            if not has_effects(receipt.facts, facts):
+                raise attempts_differ(str(self.folder), receipt.digest, document["digest"])
+            named = {file.path for file in receipt.files}
+            for path in {file.path for file in self.files} - named:
+                (self.folder / path).unlink(missing_ok=True)
         return receipt
 
 

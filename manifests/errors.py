@@ -85,7 +85,21 @@ class EngineLostError(GristmillError):
     exit_code = EXIT_ENGINE
 
 
+class StorageLostError(EngineLostError):
+    """Object storage does not answer, so that nobody can say what stands there."""
+
+
 class NoVerdictError(GristmillError):
     """A question could not be decided firmly."""
 
     exit_code = EXIT_NO_VERDICT
+
+
+def attempts_differ(where: str, standing: str, other: str) -> VerifyError:
+    """Two attempts at one piece of work left results of other digests."""
+    return VerifyError(
+        "two attempts at the same work differ: a stage is not deterministic",
+        where=where,
+        value=f"{standing} and {other}",
+        remedy="report the stage; remove the folder to start the work anew",
+    )

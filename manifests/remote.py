@@ -5,7 +5,7 @@ readers see the old object or the new one), large ones written in parts and read
 drops is asked for again from the byte that is missing. A put "if absent" has one winner whoever asks at once.
 
 Errors, all in one line, never with what the server said in its own words (it repeats access keys): UsageError for a
-bucket that is not there and credentials that are refused, EngineLostError for a server that does not answer,
+bucket that is not there and credentials that are refused, StorageLostError for a server that does not answer,
 VerifyError for an object that is not what was written.
 """
 
@@ -23,7 +23,7 @@ from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX
 from gristmill.manifests.commit import TMP_PREFIX
-from gristmill.manifests.errors import EngineLostError, GristmillError, InputError, UsageError, VerifyError
+from gristmill.manifests.errors import GristmillError, InputError, StorageLostError, UsageError, VerifyError
 from gristmill.manifests.remote_access import RemotePlace, client, obstore
 
 PART_BYTES = 16 << 20
@@ -110,7 +110,7 @@ def _conditional(place: RemotePlace, name: str, data: bytes, mode: Any) -> str |
         return _written(place, name, ask)
     except (errors.AlreadyExistsError, errors.PreconditionError):
         return None
-    except EngineLostError:
+    except StorageLostError:
         # Not tried again by the client, for the answer may be lost and not the object.
         found = get(place, name)
         if found is None or found[0] != data:
@@ -254,9 +254,9 @@ def _anew(place: RemotePlace, name: str) -> str:
     return f"remove {place.shown(folder)}/ and run again" if folder else "run again"
 
 
-def _breaks_off(place: RemotePlace, name: str) -> EngineLostError:
+def _breaks_off(place: RemotePlace, name: str) -> StorageLostError:
     what = "object storage breaks off its answers again and again"
-    return EngineLostError(what, place.shown(name), None, "check the server; the same command goes on")
+    return StorageLostError(what, place.shown(name), None, "check the server; the same command goes on")
 
 
 def _changed(place: RemotePlace, name: str) -> ChangedError:
@@ -319,4 +319,4 @@ def _told(text: str, place: RemotePlace, name: str, denied: bool) -> GristmillEr
         remedy = "check the URL, AWS_REGION and AWS_ENDPOINT_URL"
         return UsageError(f"object storage refuses the request ({said})", where, None, remedy)
     what = f"object storage fails ({said})" if said else "object storage cannot be reached"
-    return EngineLostError(what, where, None, "check the server and AWS_ENDPOINT_URL; the same command goes on")
+    return StorageLostError(what, where, None, "check the server and AWS_ENDPOINT_URL; the same command goes on")

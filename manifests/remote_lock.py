@@ -15,10 +15,10 @@ import time
 import uuid
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import EngineLostError, GristmillError, UsageError
+from gristmill.manifests.process_birth import born_ticks, pids_place
 from gristmill.manifests.remote import delete, get, head, put_if_absent, replace_if
 from gristmill.manifests.remote_access import RemotePlace
 
@@ -168,18 +168,9 @@ def _is_gone(holder: dict[str, Any]) -> bool:
 
 def _host() -> str:
     """This machine since it was started, as processes of one namespace see it."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{socket.gethostname()} {boot} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return f"{socket.gethostname()} {uuid.uuid4().hex}"
+    return f"{socket.gethostname()} {pids_place() or uuid.uuid4().hex}"
 
 
 def _born(pid: int) -> str:
     """When a process started; "" for one that is not there."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return ""
-    fields = stat.rpartition(")")[2].split()
-    return "" if fields[0] in ("Z", "X") else fields[19]
+    return str(born_ticks(pid) or "")

@@ -33,7 +33,8 @@ from gristmill.manifests.commit import (
     read_receipt,
     replace_file,
 )
-from gristmill.manifests.errors import GristmillError, VerifyError
+from gristmill.manifests.effects import has_effects
+from gristmill.manifests.errors import GristmillError, attempts_differ
 from gristmill.manifests.indexes import INDEX, INDEXES, index_files, read_index
 from gristmill.manifests.manifest import ALARMS, MANIFEST, file_entries
 from gristmill.manifests.remote import absent, copy, damaged, delete, fetch, get, put, put_if_absent, upload
@@ -113,13 +114,8 @@ class RemoteStore(ObjectStore):
         standing = self._adopt(receipt.key)
         if standing is None:
             raise absent(self.remote, name)
-        if standing.digest != receipt.digest:
-            raise VerifyError(
-                "two attempts at the same work differ: a stage is not deterministic",
-                where=self.remote.shown(name),
-                value=f"{standing.digest} and {receipt.digest}",
-                remedy="report the stage; remove the folder to start the work anew",
-            )
+        if standing.digest != receipt.digest and not has_effects(standing.facts, receipt.facts):
+            raise attempts_differ(self.remote.shown(name), standing.digest, receipt.digest)
         return standing
 
     def publish(self, folder: Path, manifest: Mapping[str, Any], origins: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ child of their own with limits in proportion to their length.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -20,7 +20,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from blake3 import blake3
 
-from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild
+from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild, Payload
+from gristmill.manifests.effects import patient, settled
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.token_child import (
     Encoder,
@@ -95,6 +96,7 @@ class Tokenizer:
         self.isolated = isolated
         self.limits = limits
         self._child: KillableChild | None = None
+        self._patience = 1
         self._function: Callable[[bytes], bytes] | None = None
         self._decoder: Encoder | None = None
 
@@ -173,8 +175,14 @@ class Tokenizer:
         ]
 
     def _call_child(self, requests: list[bytes]) -> list[bytes | ChildFailure]:
-        if self._child is None:
-            self._child = KillableChild(_target(group), self.spec.to_bytes(), self.limits, _CHILD_ENV)
+        return settled(f"{self.identity.fingerprint} group", requests, self._ask)
+
+    def _ask(self, requests: Sequence[Payload], patience: int) -> list[bytes | ChildFailure]:
+        if self._child is None or self._patience != patience:
+            self.close()
+            self._patience = patience
+            limits = patient(self.limits, patience)
+            self._child = KillableChild(_target(group), self.spec.to_bytes(), limits, _CHILD_ENV)
         return self._child.call_many(requests)
 
     def _call_here(self, request: bytes) -> bytes | ChildFailure:
@@ -195,8 +203,13 @@ class Tokenizer:
         if not self.isolated:
             answer = self._call_here(pack_group(utf8, np.array([0, len(utf8)], dtype=np.int64)))
             return answer if isinstance(answer, ChildFailure) else unpack_group(answer, 1)
-        with KillableChild(_target(single), self.spec.to_bytes(), limits, _CHILD_ENV) as child:
-            answer = child.call(utf8)
+
+        def ask(payloads: Sequence[Payload], patience: int) -> list[bytes | ChildFailure]:
+            longer = patient(limits, patience)
+            with KillableChild(_target(single), self.spec.to_bytes(), longer, _CHILD_ENV) as child:
+                return child.call_many(payloads)
+
+        (answer,) = settled(f"{self.identity.fingerprint} single", [utf8], ask)
         if isinstance(answer, ChildFailure):
             return answer
         ids = np.frombuffer(answer, dtype="<u4")

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
+from gristmill.manifests.effects import EFFECTS
 from gristmill.pipeline.engines.protocol import Engine, Notify, in_order
 from gristmill.pipeline.recipe import Recipe
 from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.sources.protocol import InputFile
-from gristmill.pipeline.task import Task
+from gristmill.pipeline.task import RECORDED, Task
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class ShardRef:
 @dataclass(frozen=True)
 class Context:
     """What building needs: the output's store, an engine, the recipe, how the run was asked for, the input listings
-    that were frozen so far, by dataset, and what each task of the steps at hand takes."""
+    that were frozen so far, by dataset, what each task of the steps at hand takes, and the output whose external
+    effects are replayed."""
 
     store: ObjectStore
     engine: Engine
@@ -34,6 +36,7 @@ class Context:
     sample: float | None = None
     listings: dict[str, list[InputFile]] = field(default_factory=dict[str, list[InputFile]])
     resources: Resources = SMALL
+    replay: ObjectStore | None = None
 
     @property
     def base_dir(self) -> str:
@@ -49,7 +52,12 @@ class Context:
         return in_order(self.engine.exchange(self._sized(tasks), self.notify))
 
     def _sized(self, tasks: Sequence[Task]) -> list[Task]:
-        return [replace(task, resources=self.resources) for task in tasks]
+        found = self.replay.find_all(t.key for t in tasks) if self.replay is not None else [None] * len(tasks)
+        return [self._task(task, record) for task, record in zip(tasks, found, strict=True)]
+
+    def _task(self, task: Task, record: Receipt | None) -> Task:
+        payload = task.payload if record is None else {**task.payload, RECORDED: record.facts.get(EFFECTS, {})}
+        return replace(task, resources=self.resources, payload=payload)
 
     def refs(self, receipt: Receipt, role: str) -> list[ShardRef]:
         """The files of one role of an object."""

@@ -6,11 +6,10 @@ to the next exchange or plan in one pass. A plan (emit) is a phase of its own an
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Literal
 
 from gristmill.manifests.errors import RecipeError
-from gristmill.pipeline.resources import SMALL, Resources
+from gristmill.pipeline.resources import SMALL, Resources, enough_for
 from gristmill.stages import catalogue
 from gristmill.stages.protocol import Corpus, Filter, Mapper
 
@@ -57,7 +56,7 @@ class Phase:
 
     def resources(self) -> Resources:
         """What is enough for any of its steps."""
-        return reduce(Resources.with_those_of, (s.resources for s in self.steps()), SMALL)
+        return enough_for(step.resources for step in self.steps())
 
 
 def kind_of(stage: object) -> StepKind:

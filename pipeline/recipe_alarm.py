@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gristmill.pipeline.recipe_shape import Params, Problem, RecipeShape, path_text, shown
+from gristmill.pipeline.recipe_shape import Params, Problem, RecipeShape, declared, path_text, shown, without
 from gristmill.pipeline.recipe_yaml import Node, place_of
 
 ALARM = "alarm"
@@ -45,8 +45,7 @@ class Alarm:
 
 def take_alarm(params: Params, where: str) -> tuple[Params, Alarm | None]:
     """The parameters without the alarm, and the alarm, of a recipe that has no `alarm_problems`."""
-    rest = {name: value for name, value in params.items() if name != ALARM}
-    given = params.get(ALARM)
+    rest, given = without(params, ALARM)
     if given is None:
         return rest, None
     limits = {name: None if given.get(name) is None else float(given[name]) for name in LIMITS}
@@ -55,14 +54,8 @@ def take_alarm(params: Params, where: str) -> tuple[Params, Alarm | None]:
 
 def alarm_problems(shape: RecipeShape, root: Node) -> Iterator[Problem]:
     """What is wrong with the alarms of all datasets."""
-    for name, dataset in shape.datasets.items():
-        top = ("datasets", name)
-        if dataset.read is not None and ALARM in dataset.read:
-            yield from _problems(dataset.read[ALARM], (*top, "read", ALARM), root)
-        for index, step in enumerate(dataset.steps):
-            stage, params = next(iter(step.items()))
-            if params is not None and ALARM in params:
-                yield from _problems(params[ALARM], (*top, "steps", index, stage, ALARM), root)
+    for given, path in declared(shape, ALARM):
+        yield from _problems(given, path, root)
 
 
 def _problems(given: object, path: tuple[str | int, ...], root: Node) -> Iterator[Problem]:

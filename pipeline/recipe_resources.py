@@ -8,7 +8,7 @@ ran; the recipe's digest and everything published are without it, so that more m
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gristmill.pipeline.recipe_shape import Params, Problem, RecipeShape, path_text, shown
+from gristmill.pipeline.recipe_shape import Params, Problem, RecipeShape, declared, path_text, shown, without
 from gristmill.pipeline.recipe_yaml import Node, Plain, place_of
 from gristmill.pipeline.resources import MAX_COUNT, Resources, memory_bytes
 
@@ -27,8 +27,7 @@ class Declared:
 
 def take_resources(params: Params, where: str) -> tuple[Params, Declared | None]:
     """The parameters without the resources, and these, of a recipe that has no `resources_problems`."""
-    rest = {name: value for name, value in params.items() if name != RESOURCES}
-    given = params.get(RESOURCES)
+    rest, given = without(params, RESOURCES)
     if given is None:
         return rest, None
     found = Resources(given.get("cpus") or 1, memory_bytes(given.get("mem")) or 0, given.get("gpus") or 0)
@@ -37,14 +36,8 @@ def take_resources(params: Params, where: str) -> tuple[Params, Declared | None]
 
 def resources_problems(shape: RecipeShape, root: Node) -> Iterator[Problem]:
     """What is wrong with the resources of all datasets."""
-    for name, dataset in shape.datasets.items():
-        top = ("datasets", name)
-        if dataset.read is not None and RESOURCES in dataset.read:
-            yield from _problems(dataset.read[RESOURCES], (*top, "read", RESOURCES), root)
-        for index, step in enumerate(dataset.steps):
-            stage, params = next(iter(step.items()))
-            if params is not None and RESOURCES in params:
-                yield from _problems(params[RESOURCES], (*top, "steps", index, stage, RESOURCES), root)
+    for given, path in declared(shape, RESOURCES):
+        yield from _problems(given, path, root)
 
 
 def _problems(given: Plain, path: tuple[str | int, ...], root: Node) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ is wrong, counting the others. Pydantic's strict mode decides: no text becomes a
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -116,6 +116,23 @@ def parse_shape(root: Node) -> RecipeShape:
         raise
     refuse(_name_problems(shape, root))
     return shape
+
+
+def declared(shape: RecipeShape, key: str) -> Iterator[tuple[Any, tuple[str | int, ...]]]:
+    """What stands under a key that every step and every `read:` may have beside its parameters, and where it stands."""
+    for name, dataset in shape.datasets.items():
+        top = ("datasets", name)
+        if dataset.read is not None and key in dataset.read:
+            yield dataset.read[key], (*top, "read", key)
+        for index, step in enumerate(dataset.steps):
+            stage, params = next(iter(step.items()))
+            if params is not None and key in params:
+                yield params[key], (*top, "steps", index, stage, key)
+
+
+def without(params: Params, key: str) -> tuple[Params, Any]:
+    """The parameters without such a key, and what stood under it."""
+    return {name: value for name, value in params.items() if name != key}, params.get(key)
 
 
 def path_text(path: Sequence[str | int]) -> str:

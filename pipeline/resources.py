@@ -4,9 +4,10 @@ It decides where and when work is done, never what comes out: it enters no key a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 _UNITS: Mapping[str, int] = {
     "B": 1,
@@ -36,6 +37,11 @@ class Resources:
 
 
 SMALL = Resources()
+
+
+def enough_for(many: Iterable[Resources]) -> Resources:
+    """What is enough for any of them."""
+    return reduce(Resources.with_those_of, many, SMALL)
 
 
 def memory_bytes(given: object) -> int | None:

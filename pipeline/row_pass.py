@@ -2,8 +2,9 @@
 
 Used by every task that moves documents: the caller feeds batches with their ordinals; kept rows go to
 Parquet shards of role `data` (schema DOCUMENT), and `finish` returns the facts of the receipt: `tallies`
-(see manifests.tally), `rows` and `stats` (counts by domain, source, language, licence and a histogram of
-lengths: `chars_log2[k]` counts texts of [2^k, 2^(k+1)) characters, k = 0 also the empty ones).
+(see manifests.tally), `rows`, `stats` (counts by domain, source, language, licence and a histogram of lengths:
+`chars_log2[k]` counts texts of [2^k, 2^(k+1)) characters, k = 0 also the empty ones), and `effects` where there were
+some (see manifests.effects).
 """
 
 from collections import Counter
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectWriter
+from gristmill.manifests.effects import facts_of_effects
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.manifests.shard import ParquetShards
@@ -116,4 +118,5 @@ class RowPass:
             "tallies": step_tallies_to_json(tallies),
             "rows": self.rows_kept,
             "stats": self._stats.to_json(),
+            **facts_of_effects(),
         }

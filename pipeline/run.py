@@ -54,12 +54,14 @@ LEFTOVER_AGE_S = 900.0
 @dataclass(frozen=True)
 class RunOptions:
     """How a run was asked for; nothing here but `sample`, `measures_all` and `selection` changes a byte. `keeps_copy`:
-    the working copy of an output in object storage stays when all went well."""
+    the working copy of an output in object storage stays when all went well. `replay`: an output whose external effects
+    hold here, too (`manifests.effects`)."""
 
     sample: float | None = None
     measures_all: bool = False
     selection: Selection = field(default_factory=Selection)
     keeps_copy: bool = True
+    replay: Path | None = None
 
 
 @dataclass
@@ -181,6 +183,8 @@ class Run:
         self.store = open_store(out)
         recipe = loaded.recipe
         self.ctx = Context(self.store, engine, recipe, notify, options.measures_all, options.sample)
+        if options.replay is not None:
+            self.ctx = replace(self.ctx, replay=open_store(options.replay))
         self.plan = shares(recipe, options.selection)
         self.done: dict[str, Built] = {}
         self.manifests: dict[str, Manifest] = {}

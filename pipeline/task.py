@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.effects import effects_of_task
 from gristmill.pipeline.resources import SMALL, Resources
 
 KINDS: Mapping[str, str] = {
@@ -43,6 +44,8 @@ KINDS: Mapping[str, str] = {
 }
 """Kind of task -> module with `run(task, store) -> Receipt`."""
 
+RECORDED = "recorded_effects"
+"""Of a payload: the effects to replay (`manifests.effects`), where the run replays an output that has this task."""
 
 PARTS_FORMAT = 2
 """Of the parts of spill files (`pipeline.spill`): results of another one are made anew, not called damaged."""
@@ -79,7 +82,8 @@ def run_task(store: ObjectStore, task: Task) -> Receipt:
     store.fetch(texts_of(task.payload))
     run: Callable[[Task, ObjectStore], Receipt] = importlib.import_module(KINDS[task.kind]).run
     try:
-        return run(task, store)
+        with effects_of_task(task.payload.get(RECORDED)):
+            return run(task, store)
     finally:
         # Arrow's pool keeps what it frees: 580 MB after one record of 200 MB, under every later task. To give back
         # little costs a tenth of all time, for pages have to be had anew.

@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.errors import EXIT_DONE, EXIT_ENGINE, AlarmError, GristmillError, UsageError
+from gristmill.manifests.commit import OBJECTS, RECEIPT
+from gristmill.manifests.errors import EXIT_DONE, EXIT_ENGINE, AlarmError, GristmillError, StorageLostError, UsageError
 from gristmill.manifests.remote_access import is_remote
 from gristmill.pipeline.cli.reading import told_of_url
 from gristmill.pipeline.cli.refused import expected
@@ -34,8 +35,13 @@ A profile is a table of profiles.toml, which is looked for in the working direct
 files of the run and its workers (TMPDIR), relative to the file and made when absent; below it the tables `spark`,
 `slurm` and `ray`.
 
+What a machine's speed or memory decided (a page that took too long) is recorded with the work that met it. With
+--replay the same work is done as the record of another output says, so that both have the same bytes, whatever the
+machine or the engine.
+
 for instance:
   gristmill run recipe.yaml --out out
+  gristmill run recipe.yaml --out again --engine spark --replay out    the same bytes, on other machines
   gristmill run recipe.yaml --out try --sample 0.01          one record in a hundred, by content
   gristmill run recipe.yaml --out out --until web.language   stop behind a step and look
   gristmill run recipe.yaml --out out --set datasets.web.steps.gopher_quality.min_doc_words=20
@@ -70,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         group.add_argument(f"--{option}", dest=f"{option}_", metavar="DATASET[.STEP]", help=text)
     parser.add_argument("--sample", type=float, metavar="FRAC", help="read this fraction, by content hash")
+    parser.add_argument("--replay", metavar="OUT", help="an output whose external effects hold here, too")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
@@ -103,6 +110,18 @@ def output_of_run(text: str) -> Generator[Path]:
         yield copy
 
 
+def replayed_output(text: str) -> Path:
+    """The folder, or the working copy, of an output whose record is replayed. Raises UsageError when it is none."""
+    if is_remote(text):
+        from gristmill.manifests.working_copy import working_copy
+
+        return working_copy(text)
+    if not (Path(text) / OBJECTS).is_dir():
+        remedy = "give the --out of a run that did some work"
+        raise UsageError("there is no work of a run in it", "--replay", text, remedy)
+    return Path(text).resolve()
+
+
 def use_scratch(folder: str | None) -> None:
     """Have this process, and those that it starts from here on, make temporary files in a folder, made when absent.
 
@@ -129,9 +148,9 @@ def run(args: argparse.Namespace) -> int:
     from gristmill.pipeline.profile import load_profile
     from gristmill.pipeline.progress import progress
     from gristmill.pipeline.recipe import load_recipe
+    from gristmill.pipeline.recipe_files import recipe_files
     from gristmill.pipeline.run import Run, RunOptions, load
     from gristmill.pipeline.selection import OPTIONS, Selection, parse_selection
-    from gristmill.pipeline.shipped import shipped_files
 
     started_s = time.monotonic()
     profile = load_profile(args.profile)
@@ -143,9 +162,10 @@ def run(args: argparse.Namespace) -> int:
     chosen = [(o, getattr(args, f"{o}_")) for o in OPTIONS if getattr(args, f"{o}_")]
     selection = parse_selection(recipe, *chosen[0]) if chosen else Selection()
     use_scratch(profile.scratch)  # where the working copy of an output in object storage goes, too
-    options = RunOptions(args.sample, args.measures == "all", selection, keeps_copy=False)
+    replay = None if args.replay is None else replayed_output(args.replay)
+    options = RunOptions(args.sample, args.measures == "all", selection, keeps_copy=False, replay=replay)
     steps = (step for spec in recipe.datasets for step in loaded.steps(spec))
-    shipped = shipped_files(recipe.base_dir, steps)
+    shipped = recipe_files(recipe.base_dir, steps)
     with output_of_run(args.out) as out, told_of_loss(out, args):
         engine = engine_for(choice, out, shipped)
         try:
@@ -171,21 +191,27 @@ def told_of_loss(out: Path, args: argparse.Namespace) -> Generator[None]:
     except (GristmillError, OSError) as error:
         told = expected(error) if isinstance(error, OSError) else error
         if told is not None and told.exit_code == EXIT_ENGINE:
-            for line in _left_of(out, args):
-                say(line)
+            silent = isinstance(error, StorageLostError) and is_remote(args.out)
+            say(
+                f"committed: what stands in {args.out}, which cannot be asked now"
+                if silent
+                else _left_of(out, args.out)
+            )
+            say(f"resume with: gristmill {shlex.join(args.called_with)}")
         raise
 
 
-def _left_of(out: Path, args: argparse.Namespace) -> Iterator[str]:
-    from gristmill.manifests.commit import OBJECTS, RECEIPT
+def _left_of(out: Path, shown: str) -> str:
     from gristmill.manifests.manifest import published
+    from gristmill.manifests.open_store import open_store
 
-    done = sum(1 for _ in (out / OBJECTS).glob(f"*/{RECEIPT}"))
-    made = ""
+    made, done = "", "an unknown number of"
     with suppress(GristmillError, OSError, ValueError):
         made = ", ".join(name for name, _ in published(out))
-    yield f"committed: {done} tasks in {args.out}; datasets published: {made or 'none yet'}"
-    yield f"resume with: gristmill {shlex.join(args.called_with)}"
+    with suppress(GristmillError, OSError):
+        keys = [path.parent.name for path in (out / OBJECTS).glob(f"*/{RECEIPT}")]
+        done = str(sum(found is not None for found in open_store(out).find_all(keys)))
+    return f"committed: {done} tasks in {shown}; datasets published: {made or 'none yet'}"
 
 
 def _report(args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]], seconds: float) -> None:

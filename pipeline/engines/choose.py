@@ -15,7 +15,7 @@ from gristmill.pipeline.engines import needs
 from gristmill.pipeline.engines.protocol import Engine
 from gristmill.pipeline.profile import Engine as EngineName
 from gristmill.pipeline.profile import Executor, Profile
-from gristmill.pipeline.shipped import Shipped
+from gristmill.pipeline.recipe_files import RecipeFiles
 from gristmill.pipeline.suggest import did_you_mean
 
 
@@ -62,7 +62,7 @@ def workers_for(asked: int | None, of_profile: int | None) -> int:
     return count
 
 
-def engine_for(choice: Choice, out: Path, shipped: Shipped) -> Engine:
+def engine_for(choice: Choice, out: Path, shipped: RecipeFiles) -> Engine:
     """The engine; `shipped` are files that its machines may not see. Raises UsageError where what it needs is not
     installed."""
     if choice.engine == "spark":

@@ -10,7 +10,6 @@ import heapq
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 
 from gristmill.manifests.commit import ObjectStore, Receipt
@@ -19,10 +18,11 @@ from gristmill.manifests.open_store import open_store
 from gristmill.manifests.working_copy import output_of
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.local import MAX_ATTEMPTS
-from gristmill.pipeline.engines.protocol import Engine, EngineEvent, Notify
+from gristmill.pipeline.engines.protocol import Engine, EngineEvent, Notify, found_done
 from gristmill.pipeline.engines.trove.job import Job, Mark, Worker, write_job
 from gristmill.pipeline.engines.trove.launch import Launcher
-from gristmill.pipeline.task import SMALL, Resources, Task
+from gristmill.pipeline.resources import enough_for
+from gristmill.pipeline.task import Resources, Task
 
 _FIRST_PAUSE_S = 0.002
 _STUCK_AFTER_LOSS_S = 2.0
@@ -47,12 +47,7 @@ class DatatroveEngine:
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
         missing: dict[int, Task] = {}
-        for index, (task, found) in enumerate(zip(tasks, self._store.find_all(t.key for t in tasks), strict=True)):
-            if found is None:
-                missing[index] = task
-            else:
-                notify(EngineEvent("reuse", task.label))
-                yield index, found
+        yield from found_done(self._store, tasks, missing, notify)
         if missing:
             self.refuse((task.label, task.resources) for task in missing.values())
             yield from _Map(self._store, self._launcher, missing, notify).run()
@@ -80,7 +75,7 @@ class _Map:
 
     def run(self) -> Iterator[tuple[int, Receipt]]:
         """Jobs until nothing is missing."""
-        resources = reduce(Resources.with_those_of, (t.resources for t in self.missing.values()), SMALL)
+        resources = enough_for(task.resources for task in self.missing.values())
         while self.missing:
             wanted = self.launcher.ranks_for(list(self.missing.values()), resources)
             ranks = deal(self.missing, wanted, self.lost)

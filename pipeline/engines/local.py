@@ -7,13 +7,9 @@ Tasks that say what they take share the machine by it (`engines.schedule`). Work
 tasks with accelerators sees these alone, for all its life: CUDA reads its variable once.
 """
 
-import ctypes
-import multiprocessing
 import os
-import signal
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -24,26 +20,22 @@ from gristmill.manifests.errors import EngineLostError
 from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.answer import TaskError, answer_to
 from gristmill.pipeline.engines.machine import VISIBLE, Machine, this_machine
-from gristmill.pipeline.engines.protocol import EngineEvent, Notify
+from gristmill.pipeline.engines.processes import begin, started
+from gristmill.pipeline.engines.protocol import EngineEvent, Notify, found_done
 from gristmill.pipeline.engines.schedule import Schedule
 from gristmill.pipeline.resources import Resources
 from gristmill.pipeline.task import Task, run_task
 
-__all__ = ["MAX_ATTEMPTS", "LocalEngine", "TaskError", "die_with_parent"]
+__all__ = ["MAX_ATTEMPTS", "LocalEngine", "TaskError"]
 
 MAX_ATTEMPTS = 3
-_PR_SET_PDEATHSIG = 1
 
 
-def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -> None:
+def _work(pipe: Connection, parent_pid: int, root: str, gpus: tuple[str, ...]) -> None:
     """A worker: tasks in, (receipt or error) out, until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    begin(parent_pid)
     if gpus:
         os.environ[VISIBLE] = ",".join(gpus)
-    os.dup2(2, 1)  # what a stage prints is no result of the command
-    if hasattr(os, "getppid"):
-        die_with_parent(parent_pid)
     store = open_store(root)
     while True:
         try:
@@ -57,16 +49,6 @@ def _work(root: str, pipe: Connection, parent_pid: int, gpus: tuple[str, ...]) -
         except BaseException as error:
             answer = answer_to(error, task.label)
         pipe.send(answer)
-
-
-def die_with_parent(parent_pid: int) -> None:
-    """Have the kernel end this process with the driver (Linux); elsewhere the closed pipe does."""
-    try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (OSError, AttributeError):
-        return
-    if os.getppid() != parent_pid:
-        os._exit(1)
 
 
 @dataclass
@@ -88,7 +70,6 @@ class LocalEngine:
         self._machine = replace(machine or this_machine(workers), cpus=max(workers, 1))
         self._count = workers
         self._workers: list[_Worker] = []
-        self._context = multiprocessing.get_context("spawn")
 
     def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
         """See Bounded.refuse."""
@@ -98,13 +79,11 @@ class LocalEngine:
         """See Engine.map. Large tasks start first."""
         store = open_store(self._root)
         schedule = Schedule(self._machine)
-        for index, (task, found) in enumerate(zip(tasks, store.find_all(t.key for t in tasks), strict=True)):
-            if found is not None:
-                notify(EngineEvent("reuse", task.label))
-                yield index, found
-            else:
-                self.refuse([(task.label, task.resources)])
-                schedule.add(index, task.bytes, task.resources)
+        missing: dict[int, Task] = {}
+        yield from found_done(store, tasks, missing, notify)
+        for index, task in missing.items():
+            self.refuse([(task.label, task.resources)])
+            schedule.add(index, task.bytes, task.resources)
         if self._count == 0:
             yield from self._inline(tasks, schedule, store, notify)
         else:
@@ -174,18 +153,7 @@ class LocalEngine:
         return self._workers[-1]
 
     def _start(self, gpus: tuple[str, ...]) -> _Worker:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=_work, args=(str(self._root), theirs, os.getpid(), gpus), daemon=False, name="gristmill-worker"
-        )
-        # A worker inherits the mask: one that is still importing when Ctrl-C comes would print a traceback.
-        resource_tracker.ensure_running()  # else `start` does it, and unblocks the signal on the way
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        theirs.close()
+        process, ours = started(_work, (str(self._root), gpus), "gristmill-worker")
         return _Worker(process, ours, gpus)
 
     def _answer(self, worker: _Worker) -> Receipt | None:

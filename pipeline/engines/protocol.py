@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from gristmill.manifests.commit import Receipt
+from gristmill.manifests.commit import ObjectStore, Receipt
 from gristmill.pipeline.resources import Resources
 from gristmill.pipeline.task import Task
 
@@ -57,6 +57,18 @@ class Bounded(Protocol):
         """Raise UsageError where tasks that take this (place in the recipe, resources) can never run. Asked of
         everything that a run may do, before it does anything."""
         ...
+
+
+def found_done(
+    store: ObjectStore, tasks: Sequence[Task], missing: dict[int, Task], notify: Notify
+) -> Iterator[tuple[int, Receipt]]:
+    """What is committed of some tasks; the others are put into `missing` by their indices."""
+    for index, (task, found) in enumerate(zip(tasks, store.find_all(t.key for t in tasks), strict=True)):
+        if found is None:
+            missing[index] = task
+        else:
+            notify(EngineEvent("reuse", task.label))
+            yield index, found
 
 
 def in_order(found: Iterable[tuple[int, Receipt]]) -> list[Receipt]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.effects import facts_of_effects
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.ipc import IpcShards
 from gristmill.manifests.schema import DOCUMENT
@@ -120,6 +121,7 @@ class _Tokenise:
                 "stats": self.heldout_stats.to_json(),
                 "sources": dict(sorted(self.heldout_sources.items())),
             },
+            **facts_of_effects(),
         }
 
 

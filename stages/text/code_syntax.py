@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gristmill.manifests.child import ChildLimits, shared_child
+from gristmill.manifests.child import ChildLimits
+from gristmill.manifests.effects import ask_child
 from gristmill.manifests.errors import UsageError
 from gristmill.stages.protocol import Floats
 from gristmill.stages.text.code_files import SourceFile
@@ -39,11 +40,12 @@ def grammar_of(file: SourceFile) -> str:
 def syntax_errors(files: Sequence[tuple[str, bytes]]) -> Floats:
     """For each (grammar, source) the fraction of bytes in errors, in [0, 1]; NaN where the parser failed.
 
-    A failure (over CHILD_SECONDS, over CHILD_MEMORY_BYTES, a crash) is an external effect and decides nothing.
+    A failure (over CHILD_SECONDS, over CHILD_MEMORY_BYTES, a crash) decides nothing; it is an external effect
+    (`manifests.effects`).
     """
     limits = ChildLimits(CHILD_SECONDS, CHILD_MEMORY_BYTES, 64)
     payloads = [grammar.encode("ascii") + b"\0" + source for grammar, source in files]
-    answers = shared_child(CHILD_TARGET, limits=limits).call_many(payloads)
+    answers = ask_child(CHILD_TARGET, limits, payloads)
     found = np.full(len(files), np.nan)
     for i, ((_, source), answer) in enumerate(zip(files, answers, strict=True)):
         if isinstance(answer, bytes):

@@ -26,7 +26,7 @@ Cut: `markup`, the characters of the page less those of it that the text has; `m
 text that the stage wrote itself (fences, bars, list marks, delimiters of formulas, U+FFFC).
 Drops: `no_main_content` (nothing is left). Quarantines: `html_too_large` (never given to the child), `html_timeout`,
 `html_memory`, `html_died`, `html_error` (the child refused this page, or answered what it must not). The child's
-verdicts are external effects: they may differ on a slower machine.
+verdicts of time, memory and death are external effects (`manifests.effects`): recorded, and replayed where asked.
 """
 
 import re
@@ -39,7 +39,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gristmill.manifests.child import ChildFailure, ChildLimits, shared_child
+from gristmill.manifests.child import ChildFailure, ChildLimits
+from gristmill.manifests.effects import ask_child
 from gristmill.manifests.errors import UsageError
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.stages.columns import char_counts, with_column, with_rows
@@ -125,7 +126,7 @@ class ExtractHtml:
         limits = ChildLimits(self.max_seconds, CHILD_MEMORY_BYTES, MAX_TEXT_BYTES)
         keep_images = self.images == "keep"
         requests = [packed_request(data[bounds[r] : bounds[r + 1]], url[r].as_py() or "", keep_images) for r in rows]
-        return [_checked(answer) for answer in shared_child(CHILD_TARGET, limits=limits).call_many(requests)]
+        return [_checked(answer) for answer in ask_child(CHILD_TARGET, limits, requests)]
 
     def _too_large(self, row: int, size: int) -> RowVerdict:
         return RowVerdict(row, "quarantine", "html_too_large", "html_bytes", size, self.max_html_bytes)

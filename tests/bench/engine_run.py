@@ -15,9 +15,9 @@ from gristmill.pipeline.engines.choose import choice_of, engine_for
 from gristmill.pipeline.engines.protocol import Engine, EngineEvent
 from gristmill.pipeline.profile import Profile
 from gristmill.pipeline.recipe import load_recipe
+from gristmill.pipeline.recipe_files import RecipeFiles
 from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.selection import Selection
-from gristmill.pipeline.shipped import Shipped
 
 WORKERS = 2
 
@@ -39,7 +39,7 @@ def main(folder: Path, name: str, executor: str | None) -> None:
     args = argparse.Namespace(engine=name, master=None, executor=executor, workers=WORKERS)
     with tempfile.TemporaryDirectory(dir=folder) as made:
         out = Path(made).resolve()
-        engine = engine_for(choice_of(args, Profile()), out, Shipped(folder))
+        engine = engine_for(choice_of(args, Profile()), out, RecipeFiles(folder))
         try:
             start_s, _ = timed(engine, folder / "recipe.yaml", out, "warm")
             run_s, digest = timed(engine, folder / "recipe.yaml", out, "docs")

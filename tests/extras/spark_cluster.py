@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gristmill.pipeline.engines.java import java_home
-from tests.extras.processes import wait_until
+from tests.processes import wait_until
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 """Of the workers: Spark starts no second copy of a task on a host where one runs."""

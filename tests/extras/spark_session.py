@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.extras.spark_cluster import SCRUBBED
+
 CONF = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -14,7 +16,6 @@ CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
 }
-_SCRUBBED = ("JAVA_TOOL_OPTIONS", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def local_session(**conf: str) -> Iterator[Any]:
     """A session of `local[2]`; what a shell left in the environment has no part in it."""
     from pyspark.sql import SparkSession
 
-    saved = {name: os.environ.pop(name, None) for name in _SCRUBBED}
+    saved = {name: os.environ.pop(name, None) for name in SCRUBBED}
     saved |= {name: os.environ.get(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")}
     saved["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

@@ -26,6 +26,7 @@ from gristmill.pipeline.task import Resources, make_task
 from tests.laws.running import call, command, fingerprint, json_of, run_inline, run_on
 from tests.pipeline.kept_launcher import KeptLauncher
 from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, EXIT_WHEN_MADE, RECIPE, SLOW, class_project, project
+from tests.processes import wait_for
 
 EXIT_IN_TASK = "if 'doc 3' in text:\n        os._exit(3)"
 SECRET = "hunter2-7f3a9c"
@@ -64,13 +65,6 @@ def wait_until_gone(marker: str) -> None:
 def marked(tmp_path: Path) -> Iterator[dict[str, str]]:
     """An environment that tells the processes of a test from others."""
     yield {**os.environ, "GRISTMILL_TEST": str(tmp_path)}
-
-
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 100
-    while not path.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_killed_worker_costs_a_retry(tmp_path: Path, launcher: KeptLauncher) -> None:

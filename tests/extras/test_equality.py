@@ -10,6 +10,7 @@ import pytest
 
 from tests.extras.spark_cluster import Cluster
 from tests.laws.corpora import RECIPES, write_corpus
+from tests.laws.moody import reasons, seconds_that_part
 from tests.laws.running import call, fingerprint, run_inline, write_recipe
 from tests.laws.wide import wide_recipe, write_layout
 
@@ -39,10 +40,12 @@ def expected(recipe: str, recipes: dict[str, Path], module_folder: Path) -> dict
 
 
 @pytest.fixture
-def options(request: pytest.FixtureRequest, spark_cluster: Cluster) -> list[str]:
-    """The options of an engine."""
+def options(request: pytest.FixtureRequest) -> list[str]:
+    """The options of an engine; a cluster is started where one is asked for."""
+    if request.param == "spark cluster":
+        cluster: Cluster = request.getfixturevalue("spark_cluster")
+        return ["--engine", "spark", "--master", cluster.url]
     return {
-        "spark cluster": ["--engine", "spark", "--master", spark_cluster.url],
         "spark local": ["--engine", "spark", "--workers", "2"],
         "datatrove": ["--engine", "datatrove", "--workers", "2"],
         "datatrove on ray": ["--engine", "datatrove", "--executor", "ray", "--workers", "2"],
@@ -61,3 +64,18 @@ def test_an_engine_gives_the_same_bytes(
     assert done.returncode == 0, done.stderr
     assert fingerprint(tmp_path) == expected
     assert call("verify", tmp_path, "--deep").returncode == 0
+
+
+@pytest.fixture(scope="module")
+def moody(module_folder: Path) -> tuple[Path, Path]:
+    """A recipe with external effects, and the output that has their record."""
+    return seconds_that_part(module_folder / "moody")
+
+
+@pytest.mark.parametrize("options", ["spark local", "datatrove"], indirect=True)
+def test_an_engine_replays_external_effects(options: list[str], moody: tuple[Path, Path], tmp_path: Path) -> None:
+    recipe, first = moody
+    done = call("run", recipe, "--out", tmp_path, *options, "--replay", first)
+    assert done.returncode == 0, done.stderr
+    assert fingerprint(tmp_path) == fingerprint(first)
+    assert "html_timeout" in reasons(tmp_path)

@@ -160,6 +160,21 @@ def test_small_batches_and_large_types_give_the_same(spark: Any) -> None:
             spark.conf.unset(key)
 
 
+def test_lists_stay_with_their_rows_over_many_batches(spark: Any) -> None:
+    """SPARK-24259: a writer of arrays that was not reset gave rows the lists of others."""
+    tags = [[f"{n}-{i}" for i in range(n % 5)] for n in range(300)]
+    spans = [[[n] * (i % 3) for i in range(n % 4)] for n in range(300)]
+    rows = [(n, "x" * (n % 9), tags[n], spans[n]) for n in range(300)]
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
+    try:
+        df = frame(spark, rows, "n int, text string, tags array<string>, spans array<array<int>>")
+        found = on_spark(df, long).orderBy("n").collect()
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert [tuple(row)[:4] for row in found] == rows
+    assert [row["kept"] for row in found] == [n % 9 <= 5 for n in range(300)]
+
+
 def test_behind_a_window_it_gets_batches(spark: Any) -> None:
     """feast#6441: under window plans Spark 3.5 gave lists; ours says so, and Spark 4 gives batches."""
     from gristmill.pipeline.adapters.shipped import Shipped

@@ -16,10 +16,11 @@ from gristmill.pipeline.engines.trove.ray import RayLauncher
 from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.profile import RayProfile
 from gristmill.pipeline.task import Resources, make_task
-from tests.extras.test_datatrove_faults import wait_for, wait_until_gone
+from tests.extras.test_datatrove_faults import wait_until_gone
 from tests.laws.corpora import write_corpus
 from tests.laws.running import call, command, fingerprint, run_inline, run_on, write_recipe
 from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, SLOW, project
+from tests.processes import wait_for
 
 pytestmark = pytest.mark.timeout(600)
 

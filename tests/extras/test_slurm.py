@@ -18,7 +18,8 @@ from tests.extras import slurm_cluster
 from tests.laws.corpora import write_corpus
 from tests.laws.running import fingerprint, run_inline, run_on, write_recipe
 from tests.pipeline.test_engine_local import project
-from tests.pipeline.test_engine_slurm import WAITS, wait_for
+from tests.pipeline.test_engine_slurm import WAITS
+from tests.processes import wait_for
 
 EXCHANGE = """\
 name: exchange

@@ -11,11 +11,11 @@ import pytest
 
 from gristmill.manifests.errors import EXIT_BUG, EXIT_ENGINE, EXIT_INTERRUPTED
 from gristmill.pipeline.engines.spark.session import MAX_FAILURES
-from tests.extras.processes import matching, parent_of, wait_until
 from tests.extras.spark_cluster import HOSTS, Cluster, free_port
 from tests.laws.corpora import prose
 from tests.laws.running import call, command, fingerprint, run_inline, write_recipe
 from tests.pipeline.test_engine_local import DIE_ALWAYS, DIE_ONCE, MINE, SLOW, project
+from tests.processes import matching, parent_of, wait_until
 
 CALM = "HERE"
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -153,14 +153,29 @@ def test_a_copy_of_a_straggler_wins(tmp_path: Path, spark_cluster: Cluster, monk
     whole(recipe, out)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, EXIT_INTERRUPTED)])
+@pytest.fixture
+def options(request: pytest.FixtureRequest) -> list[str]:
+    """The options of a master; a cluster is started for a test that asks for one."""
+    if request.param == "local":
+        return ["--engine", "spark", "--workers", "2"]
+    return spark(request.getfixturevalue("spark_cluster"))
+
+
+@pytest.mark.parametrize(
+    ("options", "number", "code"),
+    [
+        ("local", signal.SIGKILL, -signal.SIGKILL),
+        ("local", signal.SIGINT, EXIT_INTERRUPTED),
+        ("cluster", signal.SIGKILL, -signal.SIGKILL),
+    ],
+    indirect=["options"],
+)
 def test_a_driver_that_ends_leaves_nothing_running_and_resumes(
-    number: signal.Signals, code: int, tmp_path: Path
+    options: list[str], number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
     recipe = project_in(tmp_path, SLOW)
     out = recipe.parent / "out"
-    words = command("run", recipe, "--out", out, "--engine", "spark", "--workers", "2")
-    with subprocess.Popen(words, stderr=subprocess.PIPE) as run:
+    with subprocess.Popen(command("run", recipe, "--out", out, *options), stderr=subprocess.PIPE) as run:
         wait_until((recipe.parent / "started").exists, 200, "a task that works")
         java = [pid for pid in matching("SparkSubmit") if parent_of(pid) == run.pid]
         assert java
@@ -170,8 +185,25 @@ def test_a_driver_that_ends_leaves_nothing_running_and_resumes(
     daemons = set(matching("gristmill.pipeline.engines.spark.daemon"))
     wait_until(lambda: not set(java) & set(matching("SparkSubmit")), 30, "the end of the JVM")
     wait_until(lambda: not daemons & set(matching("engines.spark.daemon")), 30, "the end of Python workers")
-    assert call("run", recipe, "--out", out, "--engine", "spark", "--workers", "2").returncode == 0
+    assert call("run", recipe, "--out", out, *options).returncode == 0
     whole(recipe, out)
+
+
+def test_a_killed_jvm_of_the_driver_is_told_and_the_run_resumes(tmp_path: Path) -> None:
+    recipe = project_in(tmp_path, SLOW)
+    words = ["run", recipe, "--out", recipe.parent / "out", "--engine", "spark", "--workers", "2", "--quiet"]
+    with subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True) as run:
+        wait_until((recipe.parent / "started").exists, 200, "a task that works")
+        for pid in matching("SparkSubmit"):
+            if parent_of(pid) == run.pid:
+                os.kill(pid, signal.SIGKILL)
+        _, told = run.communicate(timeout=60)
+    assert run.returncode == EXIT_ENGINE
+    committed, resume, error = told.splitlines()
+    assert committed.startswith("committed: ") and "run the same command to resume" in error
+    assert resume.startswith("resume with: gristmill run ")
+    assert call(*words).returncode == 0
+    whole(recipe, recipe.parent / "out")
 
 
 def test_a_key_that_a_third_of_all_rows_have(tmp_path: Path, spark_cluster: Cluster) -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from gristmill.pipeline.task import SMALL, Resources, make_task
 from tests.laws.running import call, command, fingerprint, json_of, run_inline, run_on
 from tests.pipeline import fake_slurm
 from tests.pipeline.test_engine_local import project
+from tests.processes import wait_for
 
 SECRET = "hunter2-7f3a9c"
 WAITS = "(HERE / 'started').touch()\n    while not (HERE / 'go').exists():\n        time.sleep(0.02)"
@@ -47,13 +47,6 @@ def launcher(workers: int | None = 2, **settings: object) -> SlurmLauncher:
 
 def calls(cluster: Path) -> list[list[str]]:
     return [json.loads(line) for line in (cluster / "calls").read_text().splitlines()]
-
-
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 100
-    while not path.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture

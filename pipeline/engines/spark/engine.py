@@ -15,8 +15,7 @@ import pickle
 import queue
 import re
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,12 +27,13 @@ from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.java import java_home
 from gristmill.pipeline.engines.machine import this_machine
-from gristmill.pipeline.engines.protocol import EngineEvent, Notify
+from gristmill.pipeline.engines.protocol import EngineEvent, Notify, found_done
 from gristmill.pipeline.engines.spark.session import (
     MAX_FAILURES,
     Context,
     executors_of,
     first_line,
+    is_local,
     master_of,
     refuse_unreachable,
     ship,
@@ -49,8 +49,8 @@ from gristmill.pipeline.engines.spark.worker import (
     run_tasks,
     run_with_pieces,
 )
-from gristmill.pipeline.resources import SMALL, Resources
-from gristmill.pipeline.shipped import Shipped
+from gristmill.pipeline.recipe_files import RecipeFiles
+from gristmill.pipeline.resources import SMALL, Resources, enough_for
 from gristmill.pipeline.task import Task
 
 LOG = "spark.log"
@@ -58,13 +58,15 @@ _PATIENCE_S = 60.0
 _RESUME = "run the same command to resume; what is committed stays"
 
 Numbered = list[tuple[int, Task]]
+Act = Callable[[Job, Numbered], None]
+"""Runs a job of Spark over tasks; answers come by its accumulator."""
 
 
-def spark_engine(choice: Choice, out: Path, shipped: Shipped) -> "SparkEngine":
+def spark_engine(choice: Choice, out: Path, shipped: RecipeFiles) -> "SparkEngine":
     """The engine of a run into `out`; Spark starts with the first task that is not found done. What it cannot start
     without is missed here: UsageError without a Java, EngineLostError without a master."""
     master = master_of(choice.master, choice.workers)
-    java_home()
+    os.environ["JAVA_HOME"] = java_home()
     refuse_unreachable(master)
     return SparkEngine(out, master, dict(choice.profile.spark), shipped)
 
@@ -74,47 +76,37 @@ class SparkEngine:
 
     name = "spark"
 
-    def __init__(self, out: Path, master: str, settings: dict[str, Any], shipped: Shipped) -> None:
+    def __init__(self, out: Path, master: str, settings: dict[str, Any], shipped: RecipeFiles) -> None:
         self._root = out
         self._master = master
         self._settings = settings
         self._shipped = shipped
         self._context: Context = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self.session_s = 0.0
 
     def refuse(self, wanted: Iterable[tuple[str, Resources]]) -> None:
         """See Bounded.refuse; of a cluster nothing is known before it is asked."""
-        if self._master.startswith("local"):
+        if is_local(self._master):
             this_machine(1).refuse(wanted)
 
     def map(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.map. Large tasks start first."""
-        left: Numbered = []
-        yield from self._found(tasks, left, notify)
-        for resources, some in _by_resources(left).items():
-            blobs = [pickle.dumps(one) for one in some]
-            yield from self._run(some, notify, lambda job, r=resources, b=blobs: self._tasks(job, b, r))
+        yield from self._some(tasks, notify, self._tasks)
 
     def exchange(self, tasks: Sequence[Task], notify: Notify) -> Iterator[tuple[int, Receipt]]:
         """See Engine.exchange."""
-        left: Numbered = []
-        yield from self._found(tasks, left, notify)
-        if left:
-            yield from self._run(left, notify, lambda job: self._shuffled(job, left))
+        yield from self._some(tasks, notify, self._shuffled)
 
-    def _found(self, tasks: Sequence[Task], left: Numbered, notify: Notify) -> Iterator[tuple[int, Receipt]]:
-        """What is committed; the rest, largest first, is put into `left`."""
-        store = open_store(self._root)
-        for index, (task, found) in enumerate(zip(tasks, store.find_all(t.key for t in tasks), strict=True)):
-            if found is None:
-                left.append((index, task))
-            else:
-                notify(EngineEvent("reuse", task.label))
-                yield index, found
-        left.sort(key=lambda one: -one[1].bytes)
+    def _some(self, tasks: Sequence[Task], notify: Notify, act: Act) -> Iterator[tuple[int, Receipt]]:
+        """What is committed, and then the rest by a job over it."""
+        missing: dict[int, Task] = {}
+        yield from found_done(open_store(self._root), tasks, missing, notify)
+        if missing:
+            left = sorted(missing.items(), key=lambda one: -one[1].bytes)
+            yield from self._run(left, notify, act)
 
-    def _tasks(self, job: Job, blobs: list[bytes], resources: Resources) -> None:
+    def _tasks(self, job: Job, left: Numbered) -> None:
+        resources, blobs = _enough(left), [pickle.dumps(one) for one in left]
         slices = _slices(self._started(), len(blobs), resources)
         dealt = [blob for first in range(slices) for blob in blobs[first::slices]]
         rdd = _sized(self._started().parallelize(dealt, slices), self._master, resources)
@@ -125,9 +117,9 @@ class SparkEngine:
         files = [(None, pickle.dumps(listed)) for listed in _parts_by_file(left).items()]
         listed = self._started().parallelize([*own, *files], max(1, len(files)))
         pieces = listed.mapPartitions(partial(read_pieces, job.root)).partitionBy(len(left), int)
-        _sized(pieces, self._master, left[0][1].resources).foreachPartition(partial(run_with_pieces, job))
+        _sized(pieces, self._master, _enough(left)).foreachPartition(partial(run_with_pieces, job))
 
-    def _run(self, left: Numbered, notify: Notify, action: Any) -> Iterator[tuple[int, Receipt]]:
+    def _run(self, left: Numbered, notify: Notify, action: Act) -> Iterator[tuple[int, Receipt]]:
         """Run a job and yield receipts as its answers come."""
         from pyspark import InheritableThread
 
@@ -138,7 +130,7 @@ class SparkEngine:
 
         def act() -> None:
             try:
-                action(job)
+                action(job, left)
                 answers.put(None)
             except BaseException as error:
                 answers.put(error)
@@ -179,7 +171,8 @@ class SparkEngine:
                 return answers.get(timeout=_PATIENCE_S)
             except queue.Empty:
                 if waiting and not executors_of(self._context):
-                    how = f"no executor has joined yet; {self._root / LOG} tells what Spark waits for"
+                    how = "no executor has joined: the cluster is busy, or they die at once, as its workers' logs tell"
+                    how += f"; see {self._root / LOG}"
                     notify(EngineEvent("waiting", next(iter(waiting.values())).label, {"how": how}))
 
     def _lost(self, error: BaseException, waiting: dict[int, Task], notify: Notify) -> BaseException:
@@ -191,12 +184,10 @@ class SparkEngine:
 
     def _started(self) -> Context:
         if self._context is None:
-            started_s = time.monotonic()
             self._context = start_context(self._master, self._settings, self._root / LOG)
             if self._shipped.files:
                 self._folder = tempfile.TemporaryDirectory(prefix="gristmill-shipped-")
                 ship(self._context, self._shipped, Path(self._folder.name))
-            self.session_s = time.monotonic() - started_s
         return self._context
 
     def _max_failures(self) -> int:
@@ -213,17 +204,14 @@ class SparkEngine:
             self._folder.cleanup()
 
 
-def _by_resources(left: Numbered) -> dict[Resources, Numbered]:
-    groups: dict[Resources, Numbered] = {}
-    for one in left:
-        groups.setdefault(one[1].resources, []).append(one)
-    return groups
+def _enough(left: Numbered) -> Resources:
+    return enough_for(task.resources for _, task in left)
 
 
 def _slices(context: Context, tasks: int, resources: Resources) -> int:
     """One Spark task each; a local master knows nothing that a task takes, so fewer run at once there, and one alone
     where it takes accelerators."""
-    if context.master.startswith("local") and resources != SMALL:
+    if is_local(context.master) and resources != SMALL:
         most = 1 if resources.gpus else this_machine(context.defaultParallelism).at_once(resources)
         return min(tasks, max(1, most))
     return tasks
@@ -231,7 +219,7 @@ def _slices(context: Context, tasks: int, resources: Resources) -> int:
 
 def _sized(rdd: Any, master: str, resources: Resources) -> Any:
     """The RDD with what each of its tasks takes, where a cluster can be told."""
-    if master.startswith("local") or (resources.cpus == 1 and not resources.gpus):
+    if is_local(master) or (resources.cpus == 1 and not resources.gpus):
         return rdd
     from pyspark.resource import ResourceProfileBuilder, TaskResourceRequests
 

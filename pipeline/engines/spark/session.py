@@ -7,7 +7,6 @@ terminal shows one line of ours instead. `local` masters listen on 127.0.0.1 alo
 import os
 import re
 import shlex
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,9 +15,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from gristmill.manifests.errors import EngineLostError, UsageError
-from gristmill.pipeline.engines.java import java_home
+from gristmill.pipeline.engines.probe import no_answer
 from gristmill.pipeline.engines.spark.worker import SHIPPED
-from gristmill.pipeline.shipped import Shipped, write_archive
+from gristmill.pipeline.recipe_files import RecipeFiles, write_archive
 
 MAX_FAILURES = 4
 """Attempts at a task (`spark.task.maxFailures`, Spark's own default; local masters make one only)."""
@@ -47,18 +46,20 @@ def refuse_unreachable(master: str) -> None:
         return
     reasons: list[str] = []
     for address in master.removeprefix(_SPARK_MASTER).split(","):
-        host, _, port = address.rpartition(":")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+        error = no_answer(address, _CONNECT_S)
+        if error is None:
             return
-        except (OSError, OverflowError) as error:
-            reasons.append(f"{address}: {getattr(error, 'strerror', None) or error}")
+        reasons.append(f"{address}: {getattr(error, 'strerror', None) or error}")
     raise EngineLostError("the Spark master cannot be reached", "--master", "; ".join(reasons), "start it, then resume")
 
 
+def is_local(master: str) -> bool:
+    """Whether a master is a process of this machine, made for the run."""
+    return master.startswith("local")
+
+
 def start_context(master: str, settings: Mapping[str, str | int | float | bool], log: Path) -> Context:
-    """A running context. Raises UsageError without a Java, EngineLostError where Spark does not start."""
-    os.environ["JAVA_HOME"] = java_home()
+    """A running context, with the Java of `$JAVA_HOME`. Raises EngineLostError where Spark does not start."""
     # Unset, workers run whatever `python3` is on their PATH, which lacks what this one has.
     asked = settings.get("spark.pyspark.python")
     os.environ["PYSPARK_PYTHON"] = str(asked) if asked else os.environ.get("PYSPARK_PYTHON", sys.executable)
@@ -86,12 +87,15 @@ def _gateway(settings: Mapping[str, str], folder: Path, printed: IO[bytes]) -> A
 
     path = folder / "spark.properties"
     write_properties(path, settings)
-    own = os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--load-spark-defaults --properties-file {shlex.quote(str(path))} {own}"
+    own = os.environ.get("PYSPARK_SUBMIT_ARGS")
+    ours = f"--load-spark-defaults --properties-file {shlex.quote(str(path))}"
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"{ours} {own or 'pyspark-shell'}"
     try:
         return launch_gateway(None, {"stdout": printed, "stderr": printed, "start_new_session": True})
     finally:
-        os.environ["PYSPARK_SUBMIT_ARGS"] = own
+        os.environ.pop("PYSPARK_SUBMIT_ARGS")
+        if own is not None:
+            os.environ["PYSPARK_SUBMIT_ARGS"] = own
 
 
 def as_text(settings: Mapping[str, str | int | float | bool]) -> dict[str, str]:
@@ -123,7 +127,7 @@ def _units(char: str) -> Iterator[int]:
 
 def executors_of(context: Context) -> int:
     """Executors that have joined; a local master is one."""
-    if context.master.startswith("local"):
+    if is_local(context.master):
         return 1
     return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1  # the driver is listed, too
 
@@ -140,14 +144,14 @@ def _defaults(master: str) -> dict[str, str]:
         "spark.python.worker.faulthandler.enabled": "true",
         "spark.driver.maxResultSize": "4g",
     }
-    if master.startswith("local"):
+    if is_local(master):
         settings |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
         settings["spark.local.dir"] = tempfile.gettempdir()
     kernels = os.environ.get("NUMBA_CACHE_DIR")
     return settings | ({"spark.executorEnv.NUMBA_CACHE_DIR": kernels} if kernels else {})
 
 
-def ship(context: Context, shipped: Shipped, folder: Path) -> None:
+def ship(context: Context, shipped: RecipeFiles, folder: Path) -> None:
     """Have files on every executor, as the folder SHIPPED of its own. Executors ask for them when they begin: what is
     put into `folder` must stay as long as the context."""
     archive = folder / f"{SHIPPED}.zip"

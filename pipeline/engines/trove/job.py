@@ -25,6 +25,7 @@ from typing import Any
 
 from gristmill.manifests.commit import TMP_PREFIX
 from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.process_birth import born_ticks, pids_place
 from gristmill.pipeline.engines.answer import TaskError
 from gristmill.pipeline.own_files import JOBS
 from gristmill.pipeline.task import Resources, Task
@@ -52,7 +53,7 @@ class Worker:
     @staticmethod
     def this() -> "Worker":
         """The calling process."""
-        return Worker(socket.gethostname(), os.getpid(), born_ticks(os.getpid()) or 0, _place())
+        return Worker(socket.gethostname(), os.getpid(), born_ticks(os.getpid()) or 0, pids_place())
 
     def is_gone(self) -> bool:
         """Whether a process of this machine is dead, or nobody any more."""
@@ -60,23 +61,7 @@ class Worker:
 
     def is_here(self) -> bool:
         """Whether `is_gone` can tell: another machine may bear the same name, and has the same pids."""
-        return bool(self.place) and self.place == _place()
-
-
-def _place() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + os.readlink("/proc/self/ns/pid")
-    except OSError:
-        return ""
-
-
-def born_ticks(pid: int) -> int | None:
-    """When a process of this machine was started; None when it is none or only waits to be buried."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in (b"Z", b"X") else int(fields[19])
+        return bool(self.place) and self.place == pids_place()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ warm at once, and the group can be ended as one. Everybody dies with the process
 
 import contextlib
 import importlib
-import multiprocessing
 import os
 import shutil
 import signal
@@ -15,14 +14,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from gristmill.pipeline.engines.local import die_with_parent
 from gristmill.pipeline.engines.machine import Machine, this_machine
+from gristmill.pipeline.engines.processes import begin, die_with_parent, started
 from gristmill.pipeline.engines.trove.gpus import GpuSets, sets_of
 from gristmill.pipeline.engines.trove.job import Job, Worker
 from gristmill.pipeline.engines.trove.step import log_folder, split_step
@@ -77,17 +75,7 @@ class LocalLauncher:
     def _start_host(self) -> Connection:
         shorter = [d for d in (tempfile.gettempdir(), "/tmp") if len(d) < _SOCKET_CHARS and os.access(d, os.W_OK)]
         self._sockets = tempfile.mkdtemp(prefix="gristmill-", dir=shorter[0] if shorter else None)
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._host = context.Process(target=_host, args=(theirs, os.getpid(), self._sockets), name="gristmill-host")
-        # As for a worker of the local engine: one that still imports when Ctrl-C comes would print a traceback.
-        resource_tracker.ensure_running()
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self._host.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        theirs.close()
+        self._host, self._pipe = started(_host, (self._sockets,), "gristmill-host")
         return self._pipe
 
     def is_gone(self, worker: Worker) -> bool:
@@ -144,10 +132,7 @@ def _told(status: int) -> str:
 
 def _host(pipe: Connection, driver: int, sockets: str) -> None:
     """The host: jobs in; for each the process group of its launcher out, then the launcher's exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    os.dup2(2, 1)  # what a stage prints is no result of the command
-    die_with_parent(driver)
+    begin(driver)
     _load(WARM)
     while True:
         try:

@@ -9,11 +9,9 @@ that every node sees.
 
 import contextlib
 import importlib
-import multiprocessing
 import os
 import shutil
 import signal
-import socket
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -24,7 +22,8 @@ from typing import Any
 
 from gristmill.manifests.errors import EngineLostError
 from gristmill.pipeline.engines.choose import require
-from gristmill.pipeline.engines.local import die_with_parent
+from gristmill.pipeline.engines.probe import no_answer
+from gristmill.pipeline.engines.processes import begin, started
 from gristmill.pipeline.engines.trove.job import Job, Worker
 from gristmill.pipeline.engines.trove.local import STUCK_S
 from gristmill.pipeline.engines.trove.step import log_folder, split_step
@@ -91,16 +90,8 @@ class RayLauncher:
             raise self._unreachable(silent)
         # Ray's sockets lie in there: their paths must stay below 108.
         self._folder = tempfile.mkdtemp(prefix="gristmill-", dir="/tmp") if self._address is None else ""
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        words = (theirs, os.getpid(), self._address, self._workers, self._folder)
-        self._host = context.Process(target=_host, args=words, name="gristmill-ray")
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self._host.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        theirs.close()
+        words = (self._address, self._workers, self._folder)
+        self._host, self._pipe = started(_host, words, "gristmill-ray")
         try:
             answer: Any = self._pipe.recv() if self._pipe.poll(START_S) else "no answer"
         except (EOFError, OSError):
@@ -175,23 +166,18 @@ class RayLauncher:
 
 def _silence(address: str) -> str:
     """Why nobody answers at an address of the form HOST:PORT; empty when somebody does. Ray tries for minutes."""
-    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    place = address.rpartition("://")[2]
+    _, colon, port = place.rpartition(":")
     if not colon or not port.isdigit():
         return ""
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), PROBE_S).close()
-    except (OSError, OverflowError) as error:
-        return str(error)
-    return ""
+    error = no_answer(place, PROBE_S)
+    return "" if error is None else str(error)
 
 
 def _host(pipe: Connection, driver: int, address: str | None, workers: int, folder: str) -> None:
     """The host: what nodes have (or why there are none), then jobs in, and why the executor ended out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.setpgid(0, 0)
-    die_with_parent(driver)
-    os.dup2(2, 1)
+    begin(driver)
     os.environ.update(_PRIVATE if address is not None else {**_PRIVATE, **_LOOPBACK})
     ray: Any = importlib.import_module("ray")
     quiet: dict[str, Any] = {"logging_level": "CRITICAL", "log_to_driver": False}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.answer import answer_to
-from gristmill.pipeline.engines.local import die_with_parent
+from gristmill.pipeline.engines.processes import die_with_parent
 from gristmill.pipeline.engines.trove.gpus import GpuSets
 from gristmill.pipeline.engines.trove.job import Job
 from gristmill.pipeline.task import Task, run_task

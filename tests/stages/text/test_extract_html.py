@@ -118,11 +118,10 @@ def test_a_large_page_is_not_parsed() -> None:
 def test_each_failure_has_its_reason(kind: FailureKind, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real deaths are tested with the child; here only what they are called."""
 
-    class Failing(KillableChild):
-        def call_many(self, payloads: Sequence[bytes | memoryview]) -> list[bytes | ChildFailure]:
-            return [ChildFailure(kind, "why")] * len(payloads)
+    def fails(target: str, limits: ChildLimits, payloads: Sequence[bytes]) -> list[ChildFailure]:
+        return [ChildFailure(kind, "why")] * len(payloads)
 
-    monkeypatch.setattr(extract_html, "shared_child", lambda target, limits: Failing(target, limits=limits))
+    monkeypatch.setattr(extract_html, "ask_child", fails)
     mapped = ExtractHtml().transform(_batch(["plain", PAGE]))
     assert [(v.row, v.verdict, v.reason, v.detail) for v in mapped.verdicts] == [(1, "quarantine", reason, "why")]
     assert reason in {r.reason for r in ExtractHtml().reasons()}

@@ -29,6 +29,11 @@ def parent_of(pid: int) -> int:
         return 0
 
 
+def wait_for(path: Path) -> None:
+    """Wait for a file that another process makes."""
+    wait_until(path.exists, 100, str(path))
+
+
 def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
     """Wait for something; AssertionError where it does not come."""
     end_s = time.monotonic() + seconds

@@ -14,17 +14,17 @@ from gristmill.stages import catalogue
 
 
 @dataclass(frozen=True)
-class Shipped:
+class RecipeFiles:
     """Files by their paths relative to `base_dir`."""
 
     base_dir: Path
     files: tuple[str, ...] = ()
 
 
-def shipped_files(base_dir: Path, steps: Iterable[LoadedStep]) -> Shipped:
+def recipe_files(base_dir: Path, steps: Iterable[LoadedStep]) -> RecipeFiles:
     """The files that steps name, sorted."""
     named = {name for step in steps for name in _named(step)}
-    return Shipped(base_dir, tuple(sorted(name for name in named if _is_inside(base_dir, name))))
+    return RecipeFiles(base_dir, tuple(sorted(name for name in named if _is_inside(base_dir, name))))
 
 
 def _named(step: LoadedStep) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _is_inside(base_dir: Path, name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts and (base_dir / path).is_file()
 
 
-def write_archive(shipped: Shipped, path: Path) -> None:
+def write_archive(shipped: RecipeFiles, path: Path) -> None:
     """The files as a zip, by their relative paths."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in shipped.files:
