@@ -1,4 +1,4 @@
-"""The engine spark with its output in object storage: executors get its credentials by the profile, and nobody lists."""
+"""The engine spark with its output in object storage: executors get credentials by the profile, and nobody lists."""
 
 import json
 import os
