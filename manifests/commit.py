@@ -26,7 +26,7 @@ from typing import IO, Any, Self
 from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX, VOLATILE, canonical_json, is_sealed, sealed
-from gristmill.manifests.effects import has_effects
+from gristmill.manifests.effects import differ_by_effects
 from gristmill.manifests.errors import VerifyError, attempts_differ
 
 OBJECTS = "objects"
@@ -289,7 +289,7 @@ class ObjectWriter:
                 "a torn receipt stood in the way and was removed", where=str(self.folder), remedy="run again"
             )
         if not won and receipt.digest != document["digest"]:
-            if not has_effects(receipt.facts, facts):
+            if not differ_by_effects(receipt.facts, facts):
                 raise attempts_differ(str(self.folder), receipt.digest, document["digest"])
             named = {file.path for file in receipt.files}
             for path in {file.path for file in self.files} - named:
@@ -304,13 +304,25 @@ def _same_bytes(a: Path, b: Path) -> bool:
 def read_receipt(folder: Path) -> Receipt | None:
     """The receipt of a finished piece of work; None when there is none or it is torn."""
     try:
-        document = json.loads((folder / RECEIPT).read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return parse_receipt((folder / RECEIPT).read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    if not isinstance(document, dict) or not is_sealed(document):
+
+
+def parse_receipt(data: bytes) -> Receipt | None:
+    """A receipt from its bytes; None where they are not whole, or not of this form."""
+    try:
+        document = json.loads(data)
+        if not isinstance(document, dict) or not is_sealed(document):
+            return None
+        files = tuple(FileEntry.from_json(f) for f in document["files"])
+        named = all(isinstance(file["path"], str) for file in document["files"])
+        facts, volatile = document["facts"], document[VOLATILE]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    files = tuple(FileEntry.from_json(f) for f in document["files"])
-    return Receipt(document["key"], document["what"], files, document["facts"], document["digest"], document[VOLATILE])
+    if not named or not isinstance(facts, dict) or not isinstance(volatile, dict):
+        return None
+    return Receipt(document.get("key", ""), document.get("what", {}), files, facts, document["digest"], volatile)
 
 
 @dataclass(frozen=True)
@@ -337,6 +349,10 @@ class ObjectStore:
     def find_all(self, keys: Iterable[str]) -> Iterator[Receipt | None]:
         """`find` of each key, in order."""
         return map(self.find, keys)
+
+    def receipts(self, keys: Iterable[str]) -> Iterator[Receipt | None]:
+        """The receipt alone of each key, in order, whatever became of its files. Nothing is changed."""
+        return (read_receipt(self.folder(key)) for key in keys)
 
     def fetch(self, paths: Iterable[str | Path]) -> None:
         """Have files below the root on this machine's disk, before they are read under these paths: here they are."""

@@ -1,10 +1,12 @@
 """External effects: where a killable child fails by time, memory or death, recorded once and replayed from the record.
 
 Such a failure depends on the machine and its load, and yet it decides about a record. So it stands among the facts of
-the task's receipt (`effects`: key -> [kind, detail]; the key is BLAKE3-128 of the child's name and the payload), and
+the task's receipt (`effects`: number of the question -> [key, kind, detail]). A task asks its children the same
+questions in the same order wherever it runs, and they are numbered through: equal payloads of a task may well fare
+differently. The key is BLAKE3-128 of the child's name and the payload.
 
-* of two attempts at one task that met different effects the first committed one holds (`commit`);
-* a run that replays another output (`gristmill run --replay`) takes from the receipt of each task that stands there
+* Of two attempts at one task that met different effects the first committed one holds (`commit`).
+* A run that replays another output (`gristmill run --replay`) takes from the receipt of each task that stands there
   the failures, without asking the child, and all other answers at whatever time they take.
 
 A child that refuses a record (`error`, `output_too_large`) does so everywhere: that is no external effect.
@@ -35,14 +37,16 @@ Call = Callable[[Sequence[Payload], int], list[Answer]]
 
 @dataclass
 class Effects:
-    """Of one task: those of the record (None: there is no record), and those that were met or replayed."""
+    """Of one task: those of the record (None: there is no record), those that were met or replayed, and how many
+    questions were asked."""
 
     recorded: Mapping[str, Sequence[str]] | None = None
     met: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    asked: int = 0
 
     def facts(self) -> dict[str, Any]:
         """What goes into the receipt."""
-        return {EFFECTS: dict(sorted(self.met.items()))} if self.met else {}
+        return {EFFECTS: self.met} if self.met else {}
 
 
 _of_task: ContextVar[Effects | None] = ContextVar("effects_of_task", default=None)
@@ -65,9 +69,22 @@ def facts_of_effects() -> dict[str, Any]:
     return effects.facts() if effects is not None else {}
 
 
-def has_effects(*facts: Mapping[str, Any]) -> bool:
-    """Whether one of two attempts met external effects: they may differ then, and the first holds."""
-    return any(EFFECTS in of_attempt for of_attempt in facts)
+def differ_by_effects(facts: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    """Whether two attempts met different external effects: they may differ then, and the first holds."""
+    return facts.get(EFFECTS) != others.get(EFFECTS)
+
+
+def recorded_effects(facts: Mapping[str, Any], where: str) -> dict[str, list[str]]:
+    """The effects of a receipt's facts. Raises VerifyError, naming the receipt, where they are none."""
+    found: Any = facts.get(EFFECTS, {})
+    if not (isinstance(found, dict) and all(_is_effect(effect) for effect in found.values())):
+        raise VerifyError("its effects are no record", where, None, "see `gristmill verify`, or run without --replay")
+    return found
+
+
+def _is_effect(found: Any) -> bool:
+    texts = isinstance(found, list) and len(found) == 3 and all(isinstance(text, str) for text in found)
+    return texts and found[1] in EXTERNAL
 
 
 def ask_child(target: str, limits: ChildLimits, payloads: Sequence[Payload]) -> list[Answer]:
@@ -93,26 +110,35 @@ def settled(scope: str, payloads: Sequence[Payload], call: Call) -> list[Answer]
     there is none, and what `call` raises.
     """
     effects = _of_task.get() or Effects()
-    answers = call(payloads, 1) if effects.recorded is None else _replayed(effects.recorded, scope, payloads, call)
-    for payload, answer in zip(payloads, answers, strict=True):
+    first = effects.asked
+    effects.asked += len(payloads)
+    if effects.recorded is None:
+        answers = call(payloads, 1)
+    else:
+        answers = _replayed(effects.recorded, first, (scope, payloads), call)
+    for number, (payload, answer) in enumerate(zip(payloads, answers, strict=True), first):
         if _is_external(answer):
-            effects.met[_key(scope, payload)] = [answer.kind, answer.detail]
+            effects.met[str(number)] = [_key(scope, payload), answer.kind, answer.detail]
     return answers
 
 
 def _replayed(
-    recorded: Mapping[str, Sequence[str]], scope: str, payloads: Sequence[Payload], call: Call
+    recorded: Mapping[str, Sequence[str]], first: int, asked: tuple[str, Sequence[Payload]], call: Call
 ) -> list[Answer]:
-    keys = [_key(scope, payload) for payload in payloads] if recorded else [""] * len(payloads)
-    answers = iter(call([p for p, key in zip(payloads, keys, strict=True) if key not in recorded], PATIENCE))
+    scope, payloads = asked
+    failed = {i: recorded[str(first + i)] for i in range(len(payloads)) if str(first + i) in recorded}
+    answers = iter(call([p for i, p in enumerate(payloads) if i not in failed], PATIENCE))
     return [
-        _failure(recorded[key]) if key in recorded else _as_recorded(next(answers), scope, payload)
-        for payload, key in zip(payloads, keys, strict=True)
+        _failure(failed[i], scope, payload) if i in failed else _as_recorded(next(answers), scope, payload)
+        for i, payload in enumerate(payloads)
     ]
 
 
-def _failure(recorded: Sequence[str]) -> ChildFailure:
-    kind, detail = recorded
+def _failure(recorded: Sequence[str], scope: str, payload: Payload) -> ChildFailure:
+    key, kind, detail = recorded
+    if key != _key(scope, payload):
+        remedy = "replay an output of the same version, or run without --replay"
+        raise VerifyError("the replayed record is of other questions", scope, key, remedy)
     return ChildFailure(cast(FailureKind, kind), detail)
 
 

@@ -79,6 +79,10 @@ class AlarmError(GristmillError):
     report: str = ""
 
 
+class EngineMissingError(UsageError):
+    """An engine cannot start here: a package, a Java or a program that it needs is not there, or is another."""
+
+
 class EngineLostError(GristmillError):
     """An engine, worker or server was lost; what is committed stays, and the run can be resumed."""
 

@@ -30,10 +30,11 @@ from gristmill.manifests.commit import (
     ObjectStore,
     ObjectWriter,
     Receipt,
+    parse_receipt,
     read_receipt,
     replace_file,
 )
-from gristmill.manifests.effects import has_effects
+from gristmill.manifests.effects import differ_by_effects
 from gristmill.manifests.errors import GristmillError, attempts_differ
 from gristmill.manifests.indexes import INDEX, INDEXES, index_files, read_index
 from gristmill.manifests.manifest import ALARMS, MANIFEST, file_entries
@@ -79,8 +80,28 @@ class RemoteStore(ObjectStore):
         return self._at_once(self._adopt, list(keys))
 
     def begin(self, key: str, what: Mapping[str, Any]) -> ObjectWriter:
-        """Start an attempt. A receipt in the working copy alone stays until the attempts agree, or do not."""
+        """Start an attempt. A receipt in the working copy alone stays until the attempts agree, or do not, unless its
+        files are gone or short."""
+        folder = self.folder(key)
+        alone = read_receipt(folder)
+        if alone is not None and not all(_is_here(folder / file.path, file) for file in alone.files):
+            (folder / RECEIPT).unlink(missing_ok=True)
         return RemoteWriter(self, key, what)
+
+    def receipts(self, keys: Iterable[str]) -> Iterator[Receipt | None]:
+        """See ObjectStore.receipts; the working copy is left as it is. Raises VerifyError on one that is damaged."""
+
+        def one(key: str) -> Receipt | None:
+            name = f"{OBJECTS}/{key}/{RECEIPT}"
+            found = get(self.remote, name)
+            if found is None:
+                return None
+            receipt = parse_receipt(found[0])
+            if receipt is None:
+                raise damaged(self.remote, name, "not a whole receipt")
+            return receipt
+
+        return self._at_once(one, list(keys))
 
     def fetch(self, paths: Iterable[str | Path]) -> None:
         """Bring files of objects and of indexes, and all files of objects whose folder is named; pass over all else.
@@ -114,8 +135,11 @@ class RemoteStore(ObjectStore):
         standing = self._adopt(receipt.key)
         if standing is None:
             raise absent(self.remote, name)
-        if standing.digest != receipt.digest and not has_effects(standing.facts, receipt.facts):
-            raise attempts_differ(self.remote.shown(name), standing.digest, receipt.digest)
+        if standing.digest != receipt.digest:
+            if not differ_by_effects(standing.facts, receipt.facts):
+                raise attempts_differ(self.remote.shown(name), standing.digest, receipt.digest)
+            kept = {f"{OBJECTS}/{receipt.key}/{file.path}" for file in standing.files}
+            self._delete(uploaded for uploaded in names if uploaded not in kept)
         return standing
 
     def publish(self, folder: Path, manifest: Mapping[str, Any], origins: Mapping[str, str]) -> None:

@@ -1,16 +1,16 @@
 """What building a dataset needs to know, and the committed files that it works on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
-from gristmill.manifests.effects import EFFECTS
 from gristmill.pipeline.engines.protocol import Engine, Notify, in_order
 from gristmill.pipeline.recipe import Recipe
+from gristmill.pipeline.replay import Replay
 from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.sources.protocol import InputFile
-from gristmill.pipeline.task import RECORDED, Task
+from gristmill.pipeline.task import Task
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Context:
     sample: float | None = None
     listings: dict[str, list[InputFile]] = field(default_factory=dict[str, list[InputFile]])
     resources: Resources = SMALL
-    replay: ObjectStore | None = None
+    replay: Replay | None = None
 
     @property
     def base_dir(self) -> str:
@@ -45,19 +45,21 @@ class Context:
 
     def map(self, tasks: Sequence[Task]) -> list[Receipt]:
         """Run tasks; receipts in their order."""
-        return in_order(self.engine.map(self._sized(tasks), self.notify))
+        return self._done(self.engine.map, tasks)
 
     def exchange(self, tasks: Sequence[Task]) -> list[Receipt]:
         """Run tasks that read parts of spill files (`Engine.exchange`); receipts in their order."""
-        return in_order(self.engine.exchange(self._sized(tasks), self.notify))
+        return self._done(self.engine.exchange, tasks)
 
-    def _sized(self, tasks: Sequence[Task]) -> list[Task]:
-        found = self.replay.find_all(t.key for t in tasks) if self.replay is not None else [None] * len(tasks)
-        return [self._task(task, record) for task, record in zip(tasks, found, strict=True)]
-
-    def _task(self, task: Task, record: Receipt | None) -> Task:
-        payload = task.payload if record is None else {**task.payload, RECORDED: record.facts.get(EFFECTS, {})}
-        return replace(task, resources=self.resources, payload=payload)
+    def _done(self, run: Callable[..., Iterator[tuple[int, Receipt]]], tasks: Sequence[Task]) -> list[Receipt]:
+        sized = [replace(task, resources=self.resources) for task in tasks]
+        if self.replay is None:
+            return in_order(run(sized, self.notify))
+        records = self.replay.records(sized)
+        given = [self.replay.given(task, record) for task, record in zip(sized, records, strict=True)]
+        receipts = in_order(run(given, self.notify))
+        self.replay.check(sized, records, receipts)
+        return receipts
 
     def refs(self, receipt: Receipt, role: str) -> list[ShardRef]:
         """The files of one role of an object."""

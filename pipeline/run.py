@@ -40,6 +40,7 @@ from gristmill.pipeline.recipe import (
     resolved,
 )
 from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages, step_params
+from gristmill.pipeline.replay import Replay
 from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.selection import Selection, Share, shares
 from gristmill.pipeline.similar.index import check_indexes, index_names
@@ -61,7 +62,7 @@ class RunOptions:
     measures_all: bool = False
     selection: Selection = field(default_factory=Selection)
     keeps_copy: bool = True
-    replay: Path | None = None
+    replay: Replay | None = None
 
 
 @dataclass
@@ -182,9 +183,9 @@ class Run:
         self.options = options
         self.store = open_store(out)
         recipe = loaded.recipe
-        self.ctx = Context(self.store, engine, recipe, notify, options.measures_all, options.sample)
-        if options.replay is not None:
-            self.ctx = replace(self.ctx, replay=open_store(options.replay))
+        self.ctx = Context(
+            self.store, engine, recipe, notify, options.measures_all, options.sample, replay=options.replay
+        )
         self.plan = shares(recipe, options.selection)
         self.done: dict[str, Built] = {}
         self.manifests: dict[str, Manifest] = {}

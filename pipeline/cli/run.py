@@ -9,13 +9,24 @@ import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.commit import OBJECTS, RECEIPT
-from gristmill.manifests.errors import EXIT_DONE, EXIT_ENGINE, AlarmError, GristmillError, StorageLostError, UsageError
-from gristmill.manifests.remote_access import is_remote
+from gristmill.manifests.errors import (
+    EXIT_DONE,
+    EXIT_ENGINE,
+    AlarmError,
+    EngineMissingError,
+    GristmillError,
+    StorageLostError,
+    UsageError,
+)
+from gristmill.manifests.remote_access import is_remote, obstore
 from gristmill.pipeline.cli.reading import told_of_url
 from gristmill.pipeline.cli.refused import expected
+
+if TYPE_CHECKING:
+    from gristmill.pipeline.replay import Replay
 
 QUARANTINED_FRAC_SHOWN = 0.2
 
@@ -110,16 +121,23 @@ def output_of_run(text: str) -> Generator[Path]:
         yield copy
 
 
-def replayed_output(text: str) -> Path:
-    """The folder, or the working copy, of an output whose record is replayed. Raises UsageError when it is none."""
-    if is_remote(text):
-        from gristmill.manifests.working_copy import working_copy
+def replayed_output(text: str) -> "Replay":
+    """The output whose record is replayed. Raises UsageError when it is none."""
+    from gristmill.manifests.open_store import open_store
+    from gristmill.manifests.working_copy import working_copy
+    from gristmill.pipeline.replay import Replay
 
-        return working_copy(text)
-    if not (Path(text) / OBJECTS).is_dir():
-        remedy = "give the --out of a run that did some work"
+    if is_remote(text):
+        obstore()
+        return Replay(open_store(working_copy(text)), text.rstrip("/"))
+    remedy = "give the --out of a run that did some work: a folder, or s3://BUCKET/PREFIX"
+    try:
+        sound = bool(text) and (Path(text) / OBJECTS).is_dir()
+    except (OSError, ValueError):
+        sound = False
+    if not sound:
         raise UsageError("there is no work of a run in it", "--replay", text, remedy)
-    return Path(text).resolve()
+    return Replay(open_store(Path(text).resolve()), text)
 
 
 def use_scratch(folder: str | None) -> None:
@@ -177,20 +195,22 @@ def run(args: argparse.Namespace) -> int:
             raise
         finally:
             engine.close()
-    _report(args, manifests, time.monotonic() - started_s)
+    _report(args, manifests, time.monotonic() - started_s, replay)
     return EXIT_DONE
 
 
 @contextmanager
 def told_of_loss(out: Path, args: argparse.Namespace) -> Generator[None]:
-    """Say what a run leaves, and how it goes on, where it ends with exit code 6: a lost engine, a full disk."""
+    """Say what a run leaves, and how it goes on, where it ends with exit code 6 (a lost engine, a full disk), or where
+    an engine is not there that is to go on with what another run has done."""
     from gristmill.pipeline.cli.output import say
 
     try:
         yield
     except (GristmillError, OSError) as error:
         told = expected(error) if isinstance(error, OSError) else error
-        if told is not None and told.exit_code == EXIT_ENGINE:
+        committed = _left_of(out, args.out) if isinstance(error, EngineMissingError) else ""
+        if (told is not None and told.exit_code == EXIT_ENGINE) or (committed and not committed.startswith(_NOTHING)):
             silent = isinstance(error, StorageLostError) and is_remote(args.out)
             say(
                 f"committed: what stands in {args.out}, which cannot be asked now"
@@ -199,6 +219,9 @@ def told_of_loss(out: Path, args: argparse.Namespace) -> Generator[None]:
             )
             say(f"resume with: gristmill {shlex.join(args.called_with)}")
         raise
+
+
+_NOTHING = "committed: 0 tasks"
 
 
 def _left_of(out: Path, shown: str) -> str:
@@ -214,21 +237,33 @@ def _left_of(out: Path, shown: str) -> str:
     return f"committed: {done} tasks in {shown}; datasets published: {made or 'none yet'}"
 
 
-def _report(args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]], seconds: float) -> None:
+def _report(
+    args: argparse.Namespace, manifests: Mapping[str, Mapping[str, Any]], seconds: float, replay: "Replay | None"
+) -> None:
     from gristmill.pipeline.cli.output import emit_json, print_line, print_table
 
     if args.json:
         datasets = [{"name": name, "path": name, "digest": m["digest"], **m["totals"]} for name, m in manifests.items()]
         report = {"out": args.out, "sample": args.sample, "seconds": round(seconds, 3), "datasets": datasets}
-        emit_json({**report, "warnings": warnings(manifests, args.out)})
+        if replay is not None:
+            report["replay"] = {"out": args.replay, "tasks": replay.tasks, "recorded": replay.recorded}
+        emit_json({**report, "warnings": [*warnings(manifests, args.out), *_afresh(replay)]})
         return
     if args.sample is not None:
         print_line(f"THIS IS A SAMPLE of {args.sample:g} of the input")
     rows = [(name, *_counts(m), m["digest"][7:19]) for name, m in manifests.items()]
     print_table(("dataset", "dropped", "quarantined", "records", "rows", "tokens", "digest"), rows)
-    for line in warnings(manifests, args.out):
+    for line in [*warnings(manifests, args.out), *_afresh(replay)]:
         print_line(line)
     print_line(f"done in {seconds:.1f} s; look with: gristmill ls {args.out}")
+
+
+def _afresh(replay: "Replay | None") -> list[str]:
+    """A warning where tasks had no record to replay."""
+    if replay is None or replay.recorded == replay.tasks:
+        return []
+    fresh = replay.tasks - replay.recorded
+    return [f"WARNING: {fresh} of {replay.tasks} tasks have no record in {replay.shown} and were done afresh"]
 
 
 def _counts(manifest: Mapping[str, Any]) -> tuple[object, ...]:

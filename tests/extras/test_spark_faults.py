@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gristmill.manifests.errors import EXIT_BUG, EXIT_ENGINE, EXIT_INTERRUPTED
+from gristmill.manifests.errors import EXIT_BUG, EXIT_ENGINE, EXIT_INTERRUPTED, EXIT_USAGE
 from gristmill.pipeline.engines.spark.session import MAX_FAILURES
 from tests.extras.spark_cluster import HOSTS, Cluster, free_port
 from tests.laws.corpora import prose
@@ -134,6 +134,37 @@ def test_a_worker_killed_with_its_executor(tmp_path: Path, spark_cluster: Cluste
     whole(recipe, out)
 
 
+def test_an_executor_killed_alone(tmp_path: Path, spark_cluster: Cluster) -> None:
+    """As the kernel kills one that takes more memory than there is; its worker starts another."""
+    recipe = project_in(tmp_path, SLOW)
+    out = recipe.parent / "out"
+    with subprocess.Popen(command("run", recipe, "--out", out, *spark(spark_cluster)), stderr=subprocess.PIPE) as run:
+        wait_until((recipe.parent / "started").exists, 200, "a task that works")
+        executors = [pid for pid in matching(EXECUTOR) if parent_of(pid) in {w.pid for w in spark_cluster.workers}]
+        os.kill(executors[0], signal.SIGKILL)
+        _, told = run.communicate(timeout=200)
+    assert run.returncode == 0, told
+    whole(recipe, out)
+
+
+def test_tasks_that_no_executor_has_room_for_are_told(tmp_path: Path, spark_cluster: Cluster) -> None:
+    """Spark would wait for ever, without a word."""
+    recipe = project_in(tmp_path, CALM)
+    wanted = recipe.read_text().replace("read: {", "read: {resources: {cpus: 2}, ")
+    recipe.write_text(wanted)
+    done = call("run", recipe, "--out", tmp_path / "out", *spark(spark_cluster), "--quiet")
+    assert done.returncode == EXIT_ENGINE
+    assert "no executor has room for a task: 'cpus: 2'; lower `resources`, or give executors more" in done.stderr
+
+
+def test_accelerators_that_executors_do_not_have_are_refused(tmp_path: Path, spark_cluster: Cluster) -> None:
+    recipe = project_in(tmp_path, CALM)
+    recipe.write_text(recipe.read_text().replace("read: {", "read: {resources: {gpus: 1}, "))
+    done = call("run", recipe, "--out", tmp_path / "out", *spark(spark_cluster), "--quiet")
+    assert done.returncode == EXIT_USAGE
+    assert 'executors have no accelerators; set "spark.executor.resource.gpu.amount"' in done.stderr
+
+
 def test_a_copy_of_a_straggler_wins(tmp_path: Path, spark_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     profiles = tmp_path / "profiles.toml"
     settings = {
@@ -235,6 +266,23 @@ def test_a_master_that_is_not_there(tmp_path: Path) -> None:
     assert "Connection refused" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out" / "inputs.json").exists()
+
+
+def test_a_cluster_that_is_nowhere_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    recipe = project_in(tmp_path, CALM)
+    run_inline(recipe, tmp_path / "out")
+    (tmp_path / "out" / "d" / "manifest.json").unlink()
+    for master, code, told in (
+        ("yarn", EXIT_USAGE, "nothing says where the cluster is; set HADOOP_CONF_DIR"),
+        (f"k8s://https://127.0.0.1:{free_port()}", EXIT_ENGINE, "the Spark master cannot be reached: '127.0.0.1:"),
+    ):
+        done = call("run", recipe, "--out", tmp_path / "out", "--engine", "spark", "--master", master)
+        *left, error = done.stderr.splitlines()
+        assert (done.returncode, told in error) == (code, True), done.stderr
+        assert left[0].startswith("committed: ") and not left[0].startswith("committed: 0")
+        assert left[1].startswith("resume with: gristmill run")
 
 
 def test_no_secret_of_the_environment_is_written(

@@ -61,12 +61,27 @@ def test_a_machine_with_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     having(monkeypatch, **ALL)
     monkeypatch.setenv("JAVA_HOME", str(openjdk(tmp_path / "jdk", "21.0.8")))
     for command in needs.SLURM:
-        (tmp_path / "bin" / command).write_text("#!/bin/sh\n")
+        (tmp_path / "bin" / command).write_text("#!/bin/sh\necho Slurmctld is UP\n")
         (tmp_path / "bin" / command).chmod(0o755)
     engines = found()
     assert all(engine.works and not engine.install for engine in engines.values())
     assert engines["spark"].detail == f"pyspark 4.3.0, pandas 2.3.1, Java 21.0.8 of JAVA_HOME ({tmp_path / 'jdk'})"
     assert engines["datatrove, executor slurm"].detail == "datatrove 0.10.1, sbatch, squeue, scancel, scontrol on PATH"
+
+
+@pytest.mark.parametrize("program", ["echo Slurmctld is DOWN; exit 1", "exit 1", "exit 0"])
+def test_programs_of_slurm_without_a_controller_do_not_work(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    having(monkeypatch, **ALL)
+    for command in needs.SLURM:
+        (tmp_path / "bin" / command).write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "bin" / command).chmod(0o755)
+    slurm = found()["datatrove, executor slurm"]
+    assert (slurm.lacks, slurm.install) == (
+        "a controller that answers (scontrol ping)",
+        "start slurmctld, or correct slurm.conf",
+    )
 
 
 @pytest.mark.parametrize(

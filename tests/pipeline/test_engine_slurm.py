@@ -150,6 +150,7 @@ def test_what_sbatch_refuses_is_told_with_its_reason(
     done = call("run", recipe, "--out", tmp_path / "out", "--json", "--quiet", **profiles)
     assert done.returncode == EXIT_ENGINE
     assert "sbatch refused the job: 'sbatch: error: invalid partition" in json_of(done)["error"]["message"]
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["committed", "resume with", "gristmill"]
 
 
 @pytest.fixture

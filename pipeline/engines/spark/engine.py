@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.commit import Receipt
-from gristmill.manifests.errors import EngineLostError
+from gristmill.manifests.errors import EngineLostError, GristmillError, UsageError
 from gristmill.manifests.open_store import open_store
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.java import java_home
@@ -33,6 +33,7 @@ from gristmill.pipeline.engines.spark.session import (
     Context,
     executors_of,
     first_line,
+    is_idle,
     is_local,
     master_of,
     refuse_unreachable,
@@ -55,6 +56,7 @@ from gristmill.pipeline.task import Task
 
 LOG = "spark.log"
 _PATIENCE_S = 60.0
+_EXECUTOR_GPUS = "spark.executor.resource.gpu.amount"
 _RESUME = "run the same command to resume; what is committed stays"
 
 Numbered = list[tuple[int, Task]]
@@ -174,9 +176,21 @@ class SparkEngine:
                     how = "no executor has joined: the cluster is busy, or they die at once, as its workers' logs tell"
                     how += f"; see {self._root / LOG}"
                     notify(EngineEvent("waiting", next(iter(waiting.values())).label, {"how": how}))
+                elif waiting and is_idle(self._context):
+                    self._refuse_large(list(waiting.items()))
+
+    def _refuse_large(self, waiting: Numbered) -> None:
+        """Raise EngineLostError where executors have had nothing to do for long, and tasks ask for more than one core:
+        Spark waits for ever, without a word, for an executor that has room for them."""
+        resources = _enough(waiting)
+        if is_local(self._master) or (resources.cpus == 1 and not resources.gpus):
+            return
+        asked = f"cpus: {resources.cpus}" + (f", gpus: {resources.gpus}" if resources.gpus else "")
+        remedy = f"lower `resources`, or give executors more (spark.executor.cores of the profile); {_RESUME}"
+        raise EngineLostError("no executor has room for a task", waiting[0][1].label, asked, remedy)
 
     def _lost(self, error: BaseException, waiting: dict[int, Task], notify: Notify) -> BaseException:
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception) or isinstance(error, GristmillError):
             return error
         label, how = next((task.label.rpartition(" ")[0] for task in waiting.values()), ""), first_line(error)
         notify(EngineEvent("lost", label, {"how": how}))
@@ -225,6 +239,9 @@ def _sized(rdd: Any, master: str, resources: Resources) -> Any:
 
     asked = TaskResourceRequests().cpus(resources.cpus)
     if resources.gpus:
+        if not rdd.context.getConf().contains(_EXECUTOR_GPUS):
+            remedy = f'set "{_EXECUTOR_GPUS}" (and "spark.executor.resource.gpu.discoveryScript") in the profile'
+            raise UsageError("executors have no accelerators", f"resources.gpus: {resources.gpus}", None, remedy)
         asked = asked.resource("gpu", resources.gpus)
     return rdd.withResources(ResourceProfileBuilder().require(asked).build)
 

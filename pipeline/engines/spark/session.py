@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
-from gristmill.manifests.errors import EngineLostError, UsageError
+from gristmill.manifests.errors import EngineLostError, EngineMissingError, UsageError
 from gristmill.pipeline.engines.probe import no_answer
 from gristmill.pipeline.engines.spark.worker import SHIPPED
 from gristmill.pipeline.recipe_files import RecipeFiles, write_archive
@@ -22,9 +23,14 @@ from gristmill.pipeline.recipe_files import RecipeFiles, write_archive
 MAX_FAILURES = 4
 """Attempts at a task (`spark.task.maxFailures`, Spark's own default; local masters make one only)."""
 _CONNECT_S = 5.0
+_MAX_CAUSES = 4
 _LOOPBACK = "127.0.0.1"
-_MASTER = re.compile(r"local(\[(\*|\d+)(, *\d+)?\])?|spark://[^/\s]+:\d+(,[^/\s]+:\d+)*|k8s://\S+|yarn")
+_MASTER = re.compile(r"local(\[(\*|[1-9]\d*)(, *[1-9]\d*)?\])?|spark://[^/\s]+:\d+(,[^/\s]+:\d+)*|k8s://\S+|yarn")
 _SPARK_MASTER = "spark://"
+_K8S_MASTER = "k8s://"
+_YARN = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_GATEWAY = "PYSPARK_GATEWAY_PORT"
+"""Set where `spark-submit` started this process."""
 
 Context = Any
 """A pyspark.SparkContext."""
@@ -41,16 +47,32 @@ def master_of(master: str | None, workers: int) -> str:
 
 
 def refuse_unreachable(master: str) -> None:
-    """Raise EngineLostError where no host of a `spark://` master answers; Spark itself tries for a minute."""
-    if not master.startswith(_SPARK_MASTER):
+    """Raise EngineLostError where no host of a `spark://` or `k8s://` master answers, EngineMissingError where nothing
+    says where yarn is; Spark itself tries for minutes. A JVM that is there already has found its cluster."""
+    if _GATEWAY in os.environ:
         return
+    if master == "yarn" and not any(os.environ.get(name) for name in _YARN):
+        remedy = "set HADOOP_CONF_DIR to the folder with the cluster's yarn-site.xml"
+        raise EngineMissingError("nothing says where the cluster is", "--master yarn", None, remedy)
     reasons: list[str] = []
-    for address in master.removeprefix(_SPARK_MASTER).split(","):
+    for address in _addresses(master):
         error = no_answer(address, _CONNECT_S)
         if error is None:
             return
         reasons.append(f"{address}: {getattr(error, 'strerror', None) or error}")
+    if not reasons:
+        return
     raise EngineLostError("the Spark master cannot be reached", "--master", "; ".join(reasons), "start it, then resume")
+
+
+def _addresses(master: str) -> list[str]:
+    """HOST:PORT of each host that a master may be; [] where none is named."""
+    if master.startswith(_SPARK_MASTER):
+        return master.removeprefix(_SPARK_MASTER).split(",")
+    if not master.startswith(_K8S_MASTER):
+        return []
+    url = urlsplit(master.removeprefix(_K8S_MASTER) if "://" in master[len(_K8S_MASTER) :] else f"https:{master[4:]}")
+    return [f"{url.hostname}:{url.port or (80 if url.scheme == 'http' else 443)}"]
 
 
 def is_local(master: str) -> bool:
@@ -75,9 +97,17 @@ def start_context(master: str, settings: Mapping[str, str | int | float | bool],
                 conf.setIfMissing(name, value)
             return SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
-        raise EngineLostError(
-            "Spark did not start", master, first_line(error), f"look into {log}, then run the same command"
-        ) from error
+        how = ": ".join(filter(None, (first_line(error), _complaint(log))))
+        remedy = f"look into {log}, correct the profile's table spark, then run the same command"
+        raise EngineLostError("Spark did not start", master, how, remedy) from error
+
+
+def _complaint(log: Path) -> str:
+    """The last line in which a JVM that did not start says why."""
+    with suppress(OSError):
+        lines = log.read_text(errors="replace").splitlines()[-30:]
+        return next((line.strip() for line in reversed(lines) if line.startswith(("Invalid", "Error", "Unrecog"))), "")
+    return ""
 
 
 def _gateway(settings: Mapping[str, str], folder: Path, printed: IO[bytes]) -> Any:
@@ -123,6 +153,12 @@ def _escaped(text: str) -> str:
 def _units(char: str) -> Iterator[int]:
     raw = char.encode("utf-16-be", "surrogatepass")
     return (int.from_bytes(raw[at : at + 2], "big") for at in range(0, len(raw), 2))
+
+
+def is_idle(context: Context) -> bool:
+    """Whether executors have joined and none of them has a task."""
+    infos = context._jsc.sc().statusTracker().getExecutorInfos()
+    return bool(executors_of(context)) and not sum(info.numRunningTasks() for info in infos)
 
 
 def executors_of(context: Context) -> int:
@@ -181,6 +217,12 @@ def stop_context(context: Context) -> None:
 def first_line(error: BaseException) -> str:
     """What a failure says, without the stack of the JVM."""
     java = getattr(error, "java_exception", None)
-    text = str(java.getMessage()) if java is not None else str(error)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    texts = [str(error)]
+    if java is not None:
+        texts = []
+        while java is not None and len(texts) < _MAX_CAUSES:
+            texts.append(str(java.getMessage() or java.getClass().getSimpleName()))
+            java = java.getCause()
+    firsts = [next((line.strip() for line in text.splitlines() if line.strip()), "") for text in texts]
+    distinct = [text for text in dict.fromkeys(firsts) if text]
+    return ": ".join(distinct) or type(error).__name__

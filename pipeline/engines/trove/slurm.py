@@ -10,10 +10,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from gristmill.manifests.errors import EngineLostError, UsageError
+from gristmill.manifests.errors import EngineLostError, EngineMissingError, UsageError
 from gristmill.pipeline.engines.trove.job import Job, Worker
 from gristmill.pipeline.engines.trove.slurm_executor import SlurmJob, slurm_executor
 from gristmill.pipeline.profile import SlurmProfile
@@ -49,7 +50,7 @@ class SlurmLauncher:
         missing = [name for name in PROGRAMS if shutil.which(name) is None]
         if missing:
             remedy = "run on a node that submits jobs, or leave the option out: results do not depend on the executor"
-            raise UsageError("Slurm's programs are not on PATH", "--executor slurm", missing[0], remedy)
+            raise EngineMissingError("Slurm's programs are not on PATH", "--executor slurm", missing[0], remedy)
         self._bin = Path(profile.venv or sys.prefix) / "bin"
         if not (self._bin / "launch_pickled_pipeline").exists():
             remedy = "name an environment with gristmill[datatrove] on storage that every node sees"
@@ -79,19 +80,17 @@ class SlurmLauncher:
         made_of = SlurmJob(str(job.folder), ranks, self._workers or -1, str(self._bin), resources, self._profile)
         logger.disable("datatrove")
         executor = slurm_executor(made_of)
+        said = job.log / "sbatch.err"
         try:
             # Not `run`: it takes a driver that itself runs in an array job for one of its own.
-            executor.launch_job()
+            with _heard(said):
+                executor.launch_job()
         except subprocess.CalledProcessError:
-            raise self._refused(job) from None
-
-    def _refused(self, job: Job) -> EngineLostError:
-        """What sbatch has against a job, asked once more where it can be heard."""
-        script = str(job.log / "launch_script.slurm")
-        told = subprocess.run(["sbatch", "--test-only", script], check=False, capture_output=True, text=True)
-        reason = (told.stderr or told.stdout).strip().rpartition("\n")[2] or "it does not say why"
-        remedy = "correct the table slurm of the profile, or wait for the cluster; then run the same command to resume"
-        return EngineLostError("sbatch refused the job", "--executor slurm", reason, remedy)
+            reason = said.read_text(errors="replace").strip().rpartition("\n")[2] or "it does not say why"
+            remedy = (
+                "correct the table slurm of the profile, or wait for the cluster; then run the same command to resume"
+            )
+            raise EngineLostError("sbatch refused the job", "--executor slurm", reason, remedy) from None
 
     def is_gone(self, worker: Worker) -> bool:
         """See Launcher: a process on another node is Slurm's to tell of."""
@@ -175,3 +174,18 @@ def last_words(job: Job) -> str:
     logs = sorted((job.log / "slurm_logs").glob("*.out"), key=os.path.getmtime)
     lines = logs[-1].read_text(errors="replace").strip().splitlines() if logs else []
     return f": {lines[-1][:200]}" if lines else ""
+
+
+@contextmanager
+def _heard(path: Path) -> Generator[None]:
+    """Have what programs that are started here print for people go to a file: datatrove lets sbatch write to ours."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    ours = os.dup(2)
+    try:
+        with path.open("wb") as heard:
+            os.dup2(heard.fileno(), 2)
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.extras.s3.server import Proxy
+from gristmill.manifests.working_copy import working_copy
+from tests.extras.s3.server import SECRET, Proxy
 from tests.extras.s3.test_outputs import download
 from tests.extras.spark_cluster import Cluster
 from tests.laws.corpora import prose
@@ -43,5 +44,8 @@ def test_an_output_in_object_storage_equals_a_folder(
     proxy.requests.clear()
     done = call("run", recipe, "--out", url, "--engine", "spark", "--master", spark_cluster.url)
     assert done.returncode == 0, done.stderr
+    folders = (spark_cluster.folder, tmp_path / "in", working_copy(url))
+    written = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert [p for p in written if SECRET.encode() in p.read_bytes()] == [] and SECRET not in done.stdout + done.stderr
     assert not [r for r in proxy.requests if r.kind == "LIST"]
     assert fingerprint(download(url, tmp_path / "got")) == fingerprint(tmp_path / "calm")

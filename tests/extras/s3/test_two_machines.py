@@ -101,3 +101,25 @@ def test_damage_of_an_object_is_named_and_not_read(
     put(place_of(url), f"objects/{'a' * 32}/receipt.json", b"{")
     with pytest.raises(VerifyError, match=r"receipt\.json"):
         two.find("a" * 32)
+
+
+@pytest.mark.parametrize("left", [None, b"sh"])
+def test_a_receipt_that_stands_here_alone_without_its_file_is_no_winner(url: str, left: bytes | None) -> None:
+    """A worker was killed between its commit here and the upload, and somebody cleared, or cut, what it had made."""
+    store = open_store(working_copy(url))
+    with ObjectStore(store.root).begin("b" * 32, {}) as writer:
+        file = writer.create()
+        file.write(b"short")
+        writer.add(file, "data", "data.bin", 1)
+        path = store.path("b" * 32, writer.commit({"effects": {"0": ["k", "timeout", ""]}}).files[0])
+    path.unlink()
+    if left is not None:
+        path.write_bytes(left)
+    with store.begin("b" * 32, {}) as writer:
+        file = writer.create()
+        file.write(b"another")
+        writer.add(file, "data", "data.bin", 1)
+        done = writer.commit({})
+    found = store.find("b" * 32)
+    assert found is not None and found.digest == done.digest
+    assert get(place_of(url), f"objects/{'b' * 32}/{done.files[0].path}") is not None
