@@ -1,0 +1,1 @@
+"""What a trainer reads: `TokenStream`, over the rows that `emit` made."""
