@@ -41,6 +41,7 @@ SAME_GROUP, OFFSET, MEDIUM = 16, 32, 64
 BATCH_TABLE = np.dtype([("at", "<u8"), ("ids_at", "<u8"), ("end", "<u8"), ("first", "<u8"), ("aux", "<u8")])
 ROW_TABLE = np.dtype([("ids", "<u8"), ("side_at", "<u4"), ("side", "<u4")])
 _SEPARATOR = SEGMENT_KINDS.index("separator")
+_UNKNOWN = 15
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -214,7 +215,7 @@ def _segments(column: pa.ListArray) -> Part:
     first = _first_of_list(column, len(items))
     names = ("start", "end", "attn_group", "doc_offset", "media_idx")
     start, end, group, offset, medium = (_numbers(items, name) for name in names)
-    kind = pc.index_in(items.field("kind"), pa.array(SEGMENT_KINDS)).to_numpy(zero_copy_only=False).astype(np.int64)
+    kind = pc.fill_null(pc.index_in(items.field("kind"), pa.array(SEGMENT_KINDS)), _UNKNOWN).to_numpy().astype(np.int64)
     length = end - start
     before = _shifted(group, -2)
     same = (group == before) & ~first

@@ -1,5 +1,6 @@
 """The index of a shard of rows: what the shard alone says, in some sixty bytes a row."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def rows(draw: st.DrawFn) -> dict[str, Any]:
             "doc_offset": draw(st.sampled_from([0, 1, b - a, 5_000_000_000])),
             "media_idx": draw(optional),
         }
-        for a, b in zip(bounds, bounds[1:], strict=False)
+        for a, b in pairwise(bounds)
     ]
     spans = [{"start": 1, "end": 9, "weight": draw(st.floats(width=32, allow_nan=False)), "reason": "x"}]
     media = [{"token_start": 3, "token_len": draw(st.integers(0, 1 << 20))}]
@@ -60,16 +61,13 @@ def batch_of(values: list[dict[str, Any]]) -> pa.RecordBatch:
 def expected(row: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
     """What a row's columns say, in the form of `sides_plain`."""
     kinds = SEGMENT_KINDS.index
+
+    def medium(index: int | None) -> int:
+        return -1 if index is None else index
+
     return {
         "segments": [
-            (
-                s["start"],
-                s["end"],
-                kinds(s["kind"]),
-                s["attn_group"],
-                s["doc_offset"],
-                -1 if s["media_idx"] is None else s["media_idx"],
-            )
+            (s["start"], s["end"], kinds(s["kind"]), s["attn_group"], s["doc_offset"], medium(s["media_idx"]))
             for s in row["segments"]
         ],
         "loss": [(s["start"], s["end"], int(np.float32(s["weight"]).view(np.uint32))) for s in row["loss_spans"]],
