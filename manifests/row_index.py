@@ -69,7 +69,7 @@ class IndexWriter:
     def add(self, batch: pa.RecordBatch, place: BatchPlace, aux_hash: int) -> None:
         """A batch as it was written; `aux_hash` is xxh3 of its message without the ids."""
         self._batches.append((place.at, place.ids_at, place.end, len(self._hashes), aux_hash))
-        ids = memoryview(ids_of(batch)).cast("B")
+        ids = ids_of(batch).data.cast("B")
         size = 4 * self._context
         self._hashes += [xxhash.xxh3_64_intdigest(ids[i * size : (i + 1) * size]) for i in range(batch.num_rows)]
         self._sides += row_sides(batch)

@@ -41,7 +41,7 @@ class Sides:
 
 
 @helper
-def _number(data: npt.NDArray[np.uint8], at: int, stop: int) -> tuple[int, int]:
+def _number(data: Any, at: int, stop: int) -> tuple[Any, int]:
     """A LEB128 number and the place behind it; place -1 where it does not end."""
     value, shift = np.uint64(0), np.uint64(0)
     while at < stop:
