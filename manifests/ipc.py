@@ -16,21 +16,28 @@ import pyarrow.compute as pc
 from gristmill.manifests.commit import HashingFile, ObjectWriter
 from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.ipc_layout import FILE_HEAD, Block, aligned_batch, aligned_schema, file_tail
+from gristmill.manifests.row_index import BatchPlace, IndexWriter, aux_hash
 
 BATCH_BYTES = 4 << 20
 SHARD_BYTES = 256 << 20
+
+_BUFFERS_BEFORE_IDS = 4
+"""Of packed_schema: two of `row_id`, the validity of `input_ids` and of its items."""
 
 Ids = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
 
 
 class IpcShards:
-    """Writes one role's rows of one object as numbered Arrow IPC files."""
+    """Writes one role's rows of one object as numbered Arrow IPC files; of trainer rows with an `index_role` also the
+    index of each (`manifests.row_index`)."""
 
-    def __init__(self, writer: ObjectWriter, role: str, schema: pa.Schema) -> None:
+    def __init__(self, writer: ObjectWriter, role: str, schema: pa.Schema, index_role: str = "") -> None:
         self._writer = writer
         self._role = role
         self._schema = schema
+        self._index_role = index_role
+        self._index: IndexWriter | None = None
         self._pending: list[pa.RecordBatch] = []
         self._pending_bytes = 0
         self._file: HashingFile | None = None
@@ -68,6 +75,8 @@ class IpcShards:
         whole = _compact(self._pending[0]) if len(self._pending) == 1 else pa.concat_batches(self._pending)
         file = self._file or self._open()
         chunks, block = aligned_batch(whole, file.bytes)
+        if self._index is not None:
+            self._index.add(whole, *_places(chunks, block))
         for chunk in chunks:
             file.write(chunk)
         self._blocks.append(block)
@@ -80,6 +89,8 @@ class IpcShards:
     def _open(self) -> HashingFile:
         self._file = self._writer.create()
         self._file.write(FILE_HEAD)
+        if self._index_role:
+            self._index = IndexWriter(self._schema.field("input_ids").type.list_size)
         self._file.write(aligned_schema(self._schema, self._file.bytes))
         return self._file
 
@@ -88,9 +99,21 @@ class IpcShards:
             return
         self._file.write(file_tail(self._schema, self._blocks))
         self._writer.add(self._file, self._role, f"{self._role}-{self._files:05d}.arrow", self._file_rows)
+        if self._index is not None:
+            file = self._writer.create()
+            file.write(self._index.finish(self._writer.files[-1].digest))
+            self._writer.add(file, self._index_role, f"{self._role}-{self._files:05d}.idx", self._file_rows)
         self._files += 1
         self._file, self._blocks = None, []
         self._file_rows = self._file_bytes = 0
+
+
+def _places(chunks: Sequence[bytes | memoryview], block: Block) -> tuple[BatchPlace, int]:
+    """Where a batch of trainer rows and its ids come to stand, and the hash of all but the ids."""
+    at = 1 + 2 * _BUFFERS_BEFORE_IDS
+    ids_at = block.offset + sum(len(chunk) for chunk in chunks[:at])
+    place = BatchPlace(block.offset, ids_at, len(chunks[at]), block.offset + block.metadata_bytes + block.body_bytes)
+    return place, aux_hash([*chunks[:at], *chunks[at + 1 :]])
 
 
 def _compact(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -78,6 +78,17 @@ def file_tail(schema: pa.Schema, blocks: Sequence[Block]) -> bytes:
     return END_OF_STREAM + bytes(footer) + struct.pack("<i", len(footer)) + MAGIC
 
 
+def file_blocks(file: bytes | memoryview) -> list[Block]:
+    """Where the record batches of a whole file stand. Raises ValueError where its footer is none."""
+    (size,) = struct.unpack_from("<i", file, len(file) - len(MAGIC) - 4)
+    end = len(file) - len(MAGIC) - 4
+    if not 0 < size <= end:
+        raise ValueError(f"a footer of {size} bytes")
+    footer = bytearray(file[end - size : end])
+    first, count = _vector(footer, _root(footer), _FOOTER_BATCHES)
+    return [Block(*_BLOCK.unpack_from(footer, first + i * _BLOCK.size)) for i in range(count)]
+
+
 def _message(metadata: bytearray | memoryview, at: int) -> bytes:
     padding = -(at + _PREFIX_BYTES + len(metadata)) % ALIGNMENT
     return b"".join((_CONTINUATION, struct.pack("<I", len(metadata) + padding), metadata, bytes(padding)))

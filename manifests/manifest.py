@@ -10,8 +10,9 @@ but `volatile` (times, host, engine). Fields:
 * `steps`: in order, each with `step`, `stage`, `version`, `params`, `rules`, `vocabulary` (reasons that are no
   rule's), `alarm` where the recipe declares one, the totals of its tally (`records_in + derived = kept + dropped +
   quarantined`) and `sources`, the tally of each source;
-* `shards`, `media_shards`, `ledger`, `measures`, `cuts`, `samples`, `stats`, `tokenised`: lists of files with `path`
-  (relative to the manifest), `role`, `rows`, `bytes`, `digest`; nothing else in the folder counts;
+* `shards`, `media_shards`, `ledger`, `measures`, `cuts`, `samples`, `stats`, `tokenised`, `row_indexes` (one for each
+  shard of rows, in their order: `row_index`): lists of files with `path` (relative to the manifest), `role`, `rows`,
+  `bytes`, `digest`; nothing else in the folder counts;
 * `totals` {records, tokens, rows, chars}, `licenses` {licence: records}, `facts` of the kind (rows: context,
   tokenizer, padding), `objects`: keys of the work that it stands on.
 
@@ -42,7 +43,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII)
 RUN = "run.json"
 ALARMS = "alarms"
 """The folder of an output with what alarms stopped: a dataset's folder each, cut short, with a manifest."""
-FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "cuts", "samples", "stats", "tokenised")
+FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "cuts", "samples", "stats", "tokenised", "row_indexes")
 
 Manifest = dict[str, Any]
 

@@ -117,6 +117,7 @@ class ManifestModel(_Strict):
     samples: list[FileModel]
     stats: list[FileModel]
     tokenised: list[FileModel]
+    row_indexes: list[FileModel] = []
     totals: TotalsModel
     licenses: dict[str, Count]
     facts: dict[str, Any]

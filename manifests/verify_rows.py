@@ -2,8 +2,8 @@
 
 Each row: the schema of its own metadata; `row_id` computed anew; ids inside the vocabulary; segments that
 tile `[0, n_tokens)`; padding that is the pad id; indices into `docs` and `media` that exist; loss spans
-inside the row. All rows together: each document stands in rows with exactly the tokens that it has, and
-the totals are those of the manifest.
+inside the row. Each shard: the index that follows from it. All rows together: each document stands in rows
+with exactly the tokens that it has, and the totals are those of the manifest.
 """
 
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.file_faults import FileFaults, is_valid, schema_difference
 from gristmill.manifests.row_id import row_ids
+from gristmill.manifests.row_index import index_of_shard
 from gristmill.manifests.scan import (
     Part,
     Words,
@@ -89,6 +90,9 @@ class _Pieces:
 def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
     """Everything that is wrong in the whole files of a dataset of rows."""
     tokens, complete = 0, True
+    indexes = _index_of(dataset, whole)
+    if len(dataset.manifest.get("row_indexes", [])) not in (0, len(dataset.manifest["shards"])):
+        yield Fault(dataset.name, "index", "not every shard of rows has one")
     for named in dataset.sound("shards", whole):
         found = FileFaults(named)
         try:
@@ -96,7 +100,7 @@ def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
         except (VerifyError, pa.ArrowException, OSError, ValueError) as error:
             found.whole("unreadable", " ".join(str(error).split())[:200])
             counted = None
-        mine = list(found.faults())
+        mine = list(found.faults()) or list(_index_faults(named, indexes.get(named.entry.path)))
         yield from mine
         tokens, complete = tokens + (counted or 0), complete and not mine
     for named in dataset.sound("tokenised", whole):
@@ -112,6 +116,18 @@ def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
             said = dataset.manifest["totals"]["tokens"]
             yield Fault(dataset.name, "books", f"totals.tokens is {said}, the rows hold {tokens}")
         yield from _placement(dataset)
+
+
+def _index_of(dataset: Dataset, whole: set[str]) -> dict[str, Named]:
+    """Path of a shard -> its index, where that is whole; {} for an output from before there were any."""
+    indexes = {named.entry.path: named for named in dataset.sound("row_indexes", whole)}
+    pairs = zip(dataset.manifest["shards"], dataset.manifest.get("row_indexes", []), strict=False)
+    return {shard["path"]: indexes[index["path"]] for shard, index in pairs if index["path"] in indexes}
+
+
+def _index_faults(shard: Named, index: Named | None) -> Iterator[Fault]:
+    if index is not None and index_of_shard(shard.path, shard.entry.digest) != index.path.read_bytes():
+        yield Fault(index.shown, "index", "is not what follows from its shard")
 
 
 def _shard(dataset: Dataset, named: Named, found: FileFaults) -> int | None:

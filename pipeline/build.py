@@ -30,6 +30,7 @@ class Built:
     spec: DatasetSpec
     phases: list[Phase]
     shards: list[ShardRef] = field(default_factory=list[ShardRef])
+    row_indexes: list[ShardRef] = field(default_factory=list[ShardRef])
     receipts: list[Receipt] = field(default_factory=list[Receipt])
     inputs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     upstream: list["Built"] = field(default_factory=list["Built"])

@@ -34,6 +34,7 @@ from gristmill.pipeline.tasks.tokenise import tokenizer_for
 
 HOLDOUT = "holdout"
 EMIT_VERSION = 2
+INDEX_VERSION = 1
 
 
 def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
@@ -48,6 +49,7 @@ def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
     rows = ctx.map(_row_tasks(ctx, built, step, plan, files, asdict(identity)))
     built.kind = "rows"
     built.shards = [ref for r in rows for ref in ctx.refs(r, "rows")]
+    built.row_indexes = [ref for r in rows for ref in ctx.refs(r, "row_indexes")]
     packing = ("rows", "documents", "padding_frac", "cut_docs", "needless_cuts")
     built.facts |= {
         "context": step.stage.context,
@@ -102,7 +104,7 @@ def _row_tasks(
     return [
         make_task(
             "pack_rows",
-            {**shared, "version": EMIT_VERSION, "plan": plan.digest, "part": p},
+            {**shared, "version": EMIT_VERSION, "index": INDEX_VERSION, "plan": plan.digest, "part": p},
             {**shared, **local, "part": table.extra["parts"][p], "bounds": bounds[p]},
             f"{built.spec.name}.{step.label} rows {p + 1}/{len(bounds)}",
         )
@@ -142,6 +144,7 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
         objects=[*(r.key for r in built.receipts), *built.facts["keys"]],
         facts={name: built.facts[name] for name in ("context", "tokenizer", "packing")},
         tokenised=publisher.links("tokenised", tokenised),
+        row_indexes=publisher.links("row_indexes", built.row_indexes),
         upstream=upstream_digests(out, built),
         seconds=work_seconds(built.receipts),
     )

@@ -54,7 +54,7 @@ from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin
 from gristmill.pipeline.row_pass import merge_stats
 from gristmill.stages import catalogue
 
-_ROLE_NAMES = {"data": "part", "rows": "part", "tokenised": "tokens"}
+_ROLE_NAMES = {"data": "part", "rows": "part", "row_indexes": "part", "tokenised": "tokens"}
 
 
 class Publisher:
@@ -208,6 +208,7 @@ class Content:
     objects: Sequence[str]
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tokenised: Sequence[FileEntry] = ()
+    row_indexes: Sequence[FileEntry] = ()
     upstream: Sequence[Mapping[str, str]] = ()
     seconds: float = 0.0
 
@@ -230,6 +231,7 @@ def write_content(publisher: Publisher, content: Content, shared: Mapping[str, A
         **content.account,
         "stats": entries_to_json([stats_file]),
         "tokenised": entries_to_json(list(content.tokenised)),
+        **({"row_indexes": entries_to_json(list(content.row_indexes))} if content.kind == "rows" else {}),
         "licenses": content.stats["license"],
         "totals": {
             "records": 0,

@@ -7,6 +7,7 @@ Datasets: `a` (JSON lines: short documents dropped, a bad line quarantined, a ke
 import json
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 from gristmill.manifests.canonical import digest_bytes
 from gristmill.manifests.commit import FileEntry
 from gristmill.manifests.manifest import read_manifest, write_manifest
+from gristmill.manifests.row_index import index_of_shard
 from tests.laws.running import run_inline
 
 LONG = "the longest text of all " * 60
@@ -123,6 +125,19 @@ def forge_table(folder: Path, file_list: str, edit: Callable[[pa.Table], pa.Tabl
         manifest[file_list][0] = asdict(now)
 
     forge_manifest(folder, enter)
+    if file_list == "shards" and path.suffix == ".arrow":
+        with suppress(KeyError, ValueError, OSError):  # what is forged may have no index
+            forge_index(folder, index_of_shard(path, now.digest))
+
+
+def forge_index(folder: Path, data: bytes) -> None:
+    """Change the index of the first shard of rows, and its entry."""
+    entry = FileEntry.from_json(read_manifest(folder)["row_indexes"][0])
+    path = folder / entry.path
+    path.unlink()
+    path.write_bytes(data)
+    now = replace(entry, bytes=len(data), digest=digest_bytes(data))
+    forge_manifest(folder, lambda manifest: manifest["row_indexes"].__setitem__(0, asdict(now)))
 
 
 def set_column(table: pa.Table, name: str, values: object) -> pa.Table:

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 
 from gristmill.manifests import scan
+from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.schema import content_hash
 from gristmill.manifests.verify import verify
-from tests.manifests.small_run import forge_manifest, forge_table, set_column
+from tests.manifests.small_run import forge_index, forge_manifest, forge_table, set_column
 
 Edit = Callable[[pa.Table], pa.Table]
 
@@ -275,3 +276,18 @@ def test_a_whole_file_that_is_no_parquet(out: Path, file_list: str) -> None:
         report = verify(out, deep)
         assert {f.kind for f in report.faults} == {"unreadable"}
         assert any(f.path.startswith("a/") for f in report.faults)
+
+
+def test_an_index_that_does_not_follow_from_its_shard(out: Path) -> None:
+    """Whole and named by the manifest, and yet of another shard."""
+    folder = out / "train"
+    data = bytearray((folder / read_manifest(folder)["row_indexes"][0]["path"]).read_bytes())
+    data[-1] ^= 1
+    forge_index(folder, bytes(data))
+    report = verify(out, deep=True)
+    assert [(f.kind, f.detail) for f in report.faults] == [("index", "is not what follows from its shard")]
+
+
+def test_rows_without_their_indexes(out: Path) -> None:
+    forge_manifest(out / "train", lambda manifest: manifest["row_indexes"].append(manifest["row_indexes"][0]))
+    assert "index" in {f.kind for f in verify(out, deep=True).faults}

@@ -1,0 +1,115 @@
+"""A batch of rows as a trainer takes it: ids, and what follows from the sides of the rows, made when asked for.
+
+`tokens` is int32[b, context]: ids are stored as uint32, and none is above 2^31. It is a torch tensor where the stream
+hands out those; all else is numpy:
+
+    segment_ids   int32[b, context]: the attention group, -1 on padding; tokens may attend to earlier ones of it alone
+    positions     int32[b, context]: from 0 within each attention group, 0 on padding
+    loss_mask     float32[b, context]: the weight of each token as a *target*: 1 unless a loss span says otherwise; 0 on
+                  padding and on the first token of an attention group, which nothing that it may see comes before
+    cu_seqlens    int32[groups + 1]: bounds of the runs of one attention group through all rows, one behind the other
+                  (row i's tokens begin at i * context; padding is a run of its own), as kernels for packed rows want
+    n_tokens      int64[b]: valid tokens of each row
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gristmill.pipeline.reader.sides import Sides
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """See the module. `first` is the global index of the batch's first row over all ranks, `indices` those of this
+    rank's rows; `stage` counts from 0; `source` names the dataset of each row, `row` is its number there."""
+
+    tokens: Any
+    first: int
+    stage: int
+    indices: Ints
+    source: tuple[str, ...]
+    row: Ints
+    sides: tuple[tuple[Ints, Sides], ...]
+    """(rows of the batch, their sides) for each dataset that takes part."""
+
+    @property
+    def context(self) -> int:
+        """Tokens in a row."""
+        return int(self.tokens.shape[1])
+
+    @cached_property
+    def runs(self) -> Ints:
+        """int64[k, 4], sorted: row in the batch, start, end, attention group of each run of tokens of one group."""
+        parts: list[Ints] = []
+        for rows, sides in self.sides:
+            of_row = np.repeat(rows, np.diff(sides.segment_bounds))
+            parts.append(np.column_stack([of_row, sides.segments[:, [0, 1, 3]]]))
+        segments = np.concatenate([np.empty((0, 4), np.int64), *parts])
+        segments = segments[np.lexsort((segments[:, 1], segments[:, 0]))]
+        if not len(segments):
+            return segments
+        new = np.ones(len(segments), dtype=np.bool_)
+        new[1:] = (segments[1:, [0, 3]] != segments[:-1, [0, 3]]).any(axis=1)
+        starts = np.flatnonzero(new)
+        last = np.append(starts[1:], len(segments)) - 1
+        return np.column_stack([segments[starts][:, :2], segments[last, 2], segments[starts, 3]])
+
+    @cached_property
+    def n_tokens(self) -> Ints:
+        """int64[b]: valid tokens of each row."""
+        out = np.zeros(len(self.row), dtype=np.int64)
+        np.maximum.at(out, self.runs[:, 0], self.runs[:, 2])
+        return out
+
+    @cached_property
+    def segment_ids(self) -> npt.NDArray[np.int32]:
+        """int32[b, context]; see the module."""
+        out = np.full((len(self.row), self.context), -1, dtype=np.int32)
+        for row, start, end, group in self.runs.tolist():
+            out[row, start:end] = group
+        return out
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.int32]:
+        """int32[b, context]; see the module."""
+        out = np.zeros((len(self.row), self.context), dtype=np.int32)
+        seen: dict[tuple[int, int], int] = {}
+        for row, start, end, group in self.runs.tolist():
+            first = seen.get((row, group), 0)
+            out[row, start:end] = np.arange(first, first + end - start, dtype=np.int32)
+            seen[row, group] = first + end - start
+        return out
+
+    @cached_property
+    def loss_mask(self) -> npt.NDArray[np.float32]:
+        """float32[b, context]; see the module."""
+        out = np.zeros((len(self.row), self.context), dtype=np.float32)
+        for row, start, end, _ in self.runs.tolist():
+            out[row, start:end] = 1
+        for rows, sides in self.sides:
+            of_row = np.repeat(rows, np.diff(sides.loss_bounds))
+            spans = zip(of_row.tolist(), sides.loss.tolist(), sides.weight.tolist(), strict=True)
+            for row, (start, end), weight in spans:
+                out[row, start:end] = weight
+        seen: set[tuple[int, int]] = set()
+        for row, start, _, group in self.runs.tolist():
+            if (row, group) not in seen:
+                out[row, start] = 0
+                seen.add((row, group))
+        return out
+
+    @cached_property
+    def cu_seqlens(self) -> npt.NDArray[np.int32]:
+        """int32[groups + 1]; see the module."""
+        ends = self.runs[:, 0] * self.context + self.runs[:, 2]
+        rows = np.arange(len(self.row) + 1) * self.context
+        return np.unique(np.concatenate([ends, rows])).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.row)

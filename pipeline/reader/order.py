@@ -1,0 +1,56 @@
+"""Which row stands at a global index: a pure function of the plan, for any index, without going there.
+
+Index g lies in stage s; the stage's mixture says whose turn it is and how many rows that source has given in the stage;
+with what earlier stages drew, that is its counter c. Its epoch is c // rows, and its row the place of c % rows in the
+permutation of that epoch (`permute`).
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gristmill.pipeline.reader.permute import permuted, round_keys
+from gristmill.pipeline.reader.plan import Plan
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the rows of some indices of one stage stand. `source` counts the stage's names, `row` in its dataset."""
+
+    stage: int
+    source: Ints
+    row: Ints
+    epoch: Ints
+
+
+def stage_of(plan: Plan, index: int) -> int:
+    """The stage that a global index lies in. Raises IndexError outside of the plan."""
+    if not 0 <= index < plan.rows:
+        raise IndexError(f"the plan has rows [0, {plan.rows}), not {index}")
+    return bisect_right(plan.starts, index) - 1
+
+
+def places(plan: Plan, indices: Ints) -> Places:
+    """Of global indices of one stage, in the order given."""
+    number = stage_of(plan, int(indices[0]))
+    stage = plan.stages[number]
+    local = indices - plan.starts[number]
+    first, stop = int(local.min()), int(local.max()) + 1
+    if first < 0 or stop > stage.rows:
+        raise IndexError("indices of several stages")
+    all_sources, all_given = stage.mixture.places(first, stop)
+    source, given = all_sources[local - first], all_given[local - first]
+    row, epoch = np.empty_like(local), np.empty_like(local)
+    for s in np.unique(source).tolist():
+        name = stage.mixture.names[s]
+        here = np.flatnonzero(source == s)
+        rows = plan.datasets[name].rows
+        epoch[here], at = np.divmod(given[here] + stage.drawn[name], rows)
+        for e in np.unique(epoch[here]).tolist():
+            turn = here[epoch[here] == e]
+            row[turn] = permuted(at[epoch[here] == e], rows, round_keys(plan.seed, name, e))
+    return Places(number, source, row, epoch)
