@@ -5,6 +5,7 @@ import fcntl
 import io
 import json
 import os
+import selectors
 import signal
 import subprocess
 import sys
@@ -13,7 +14,6 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from select import select
 from typing import IO
 
 from gristmill.manifests.child_main import ANSWER, READY, REQUEST
@@ -201,8 +201,7 @@ def _await_ready(running: Running, target: str, init: bytes) -> None:
         _write_all(running.to_child, memoryview(REQUEST.pack(len(init)) + init))
     deadline = time.monotonic() + _START_SECONDS
     while True:
-        readable, _, _ = select([running.from_child], [], [], max(deadline - time.monotonic(), 0.0))
-        if not readable:
+        if not _is_readable(running.from_child, max(deadline - time.monotonic(), 0.0)):
             raise GristmillError(f"child process not ready after {_START_SECONDS:g} s", target, remedy=remedy)
         chunk = os.read(running.from_child, _READ_BYTES)
         if not chunk:
@@ -214,6 +213,13 @@ def _await_ready(running: Running, target: str, init: bytes) -> None:
                 return
             detail = body.decode("utf-8", "replace")
             raise GristmillError("child process did not start", target, detail, remedy)
+
+
+def _is_readable(fd: int, seconds: float) -> bool:
+    """Whether there is something to read within so many seconds. `select` itself fails beyond 1,024 open files."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(fd, selectors.EVENT_READ)
+        return bool(selector.select(seconds))
 
 
 def _refuse_killed(running: Running, target: str) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gristmill.manifests.commit import read_receipt
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.find import Place
+from gristmill.manifests.receipt import read_receipt
 from gristmill.manifests.scan import matching_rows, read_columns
 from gristmill.manifests.verify_files import is_inside
 

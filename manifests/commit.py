@@ -13,67 +13,26 @@ turns out not to be deterministic. Temporary files of killed attempts are harmle
 
 import contextlib
 import errno
-import json
 import os
 import shutil
 import time
 import uuid
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 
 from blake3 import blake3
 
-from gristmill.manifests.canonical import DIGEST_PREFIX, VOLATILE, canonical_json, is_sealed, sealed
+from gristmill.manifests.canonical import DIGEST_PREFIX, VOLATILE, canonical_json, sealed
 from gristmill.manifests.effects import differ_by_effects
 from gristmill.manifests.errors import VerifyError, attempts_differ
+from gristmill.manifests.receipt import RECEIPT, FileEntry, Receipt, read_receipt
 
 OBJECTS = "objects"
-RECEIPT = "receipt.json"
 TMP_PREFIX = ".tmp-"
 DIGEST_CHARS_IN_NAME = 8
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EXDEV, errno.EMLINK)
-
-
-@dataclass(frozen=True)
-class FileEntry:
-    """A committed file: `path` relative to the folder of the receipt or manifest that names it."""
-
-    path: str
-    role: str
-    rows: int
-    bytes: int
-    digest: str
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    @staticmethod
-    def from_json(value: Mapping[str, Any]) -> "FileEntry":
-        """Inverse of `asdict`."""
-        return FileEntry(
-            value["path"],
-            value["role"],
-            value["rows"],
-            value["bytes"],
-            value["digest"],
-            value.get("extra", {}),
-        )
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What a finished piece of work left: files and, in `facts`, its account (tallies and the like)."""
-
-    key: str
-    what: Mapping[str, Any]
-    files: tuple[FileEntry, ...]
-    facts: Mapping[str, Any]
-    digest: str
-    volatile: Mapping[str, Any]
-
-    def role(self, role: str) -> list[FileEntry]:
-        """The files of one role, in order."""
-        return [f for f in self.files if f.role == role]
 
 
 class HashingFile:
@@ -299,30 +258,6 @@ class ObjectWriter:
 
 def _same_bytes(a: Path, b: Path) -> bool:
     return a.stat().st_size == b.stat().st_size and a.read_bytes() == b.read_bytes()
-
-
-def read_receipt(folder: Path) -> Receipt | None:
-    """The receipt of a finished piece of work; None when there is none or it is torn."""
-    try:
-        return parse_receipt((folder / RECEIPT).read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def parse_receipt(data: bytes) -> Receipt | None:
-    """A receipt from its bytes; None where they are not whole, or not of this form."""
-    try:
-        document = json.loads(data)
-        if not isinstance(document, dict) or not is_sealed(document):
-            return None
-        files = tuple(FileEntry.from_json(f) for f in document["files"])
-        named = all(isinstance(file["path"], str) for file in document["files"])
-        facts, volatile = document["facts"], document[VOLATILE]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    if not named or not isinstance(facts, dict) or not isinstance(volatile, dict):
-        return None
-    return Receipt(document.get("key", ""), document.get("what", {}), files, facts, document["digest"], volatile)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gristmill.manifests.commit import OBJECTS, read_receipt
+from gristmill.manifests.commit import OBJECTS
 from gristmill.manifests.errors import InputError, VerifyError
 from gristmill.manifests.ledger import CUTS, LEDGER
 from gristmill.manifests.manifest import ALARMS, MANIFEST, RUN, Manifest, published, read_manifest
+from gristmill.manifests.receipt import read_receipt
 from gristmill.manifests.samples import Sample, samples_from_bytes
 from gristmill.manifests.scan import Bools, doc_ids, matching_rows, named_paths, read_columns, scan_files
 from gristmill.manifests.schema import record_id, repeated_id

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import canonical_json, is_sealed, sealed
-from gristmill.manifests.commit import FileEntry, replace_file
+from gristmill.manifests.commit import replace_file
 from gristmill.manifests.errors import InputError, VerifyError
+from gristmill.manifests.receipt import FileEntry
 
 INDEXES = "indexes"
 INDEX = "index.json"

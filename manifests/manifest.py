@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import canonical_json, is_sealed, sealed
-from gristmill.manifests.commit import TMP_PREFIX, FileEntry, replace_file
+from gristmill.manifests.commit import TMP_PREFIX, replace_file
 from gristmill.manifests.errors import InputError, VerifyError
+from gristmill.manifests.receipt import FileEntry
 from gristmill.manifests.tally import StepTallies, tally_from_json
 
 FORMAT = "gristmill-manifest"

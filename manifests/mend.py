@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import OBJECTS, RECEIPT
+from gristmill.manifests.commit import OBJECTS
 from gristmill.manifests.manifest import FILE_LISTS, MANIFEST
+from gristmill.manifests.receipt import RECEIPT
 
 
 def places_to_remove(out: Path, fault_paths: Iterable[str]) -> list[str]:

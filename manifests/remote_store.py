@@ -23,21 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import is_sealed
-from gristmill.manifests.commit import (
-    OBJECTS,
-    RECEIPT,
-    FileEntry,
-    ObjectStore,
-    ObjectWriter,
-    Receipt,
-    parse_receipt,
-    read_receipt,
-    replace_file,
-)
+from gristmill.manifests.commit import OBJECTS, ObjectStore, ObjectWriter, replace_file
 from gristmill.manifests.effects import differ_by_effects
 from gristmill.manifests.errors import GristmillError, attempts_differ
 from gristmill.manifests.indexes import INDEX, INDEXES, index_files, read_index
 from gristmill.manifests.manifest import ALARMS, MANIFEST, file_entries
+from gristmill.manifests.receipt import RECEIPT, FileEntry, Receipt, parse_receipt, read_receipt
 from gristmill.manifests.remote import absent, copy, damaged, delete, fetch, get, put, put_if_absent, upload
 from gristmill.manifests.remote_access import RemotePlace
 from gristmill.manifests.remote_lock import check_lock, locked

@@ -17,10 +17,11 @@ from typing import Any
 from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX
-from gristmill.manifests.commit import OBJECTS, RECEIPT, FileEntry
+from gristmill.manifests.commit import OBJECTS
 from gristmill.manifests.errors import GristmillError, InputError, VerifyError
 from gristmill.manifests.indexes import INDEX, INDEXES
 from gristmill.manifests.manifest import ALARMS, FILE_LISTS, MANIFEST, RUN
+from gristmill.manifests.receipt import RECEIPT, FileEntry
 from gristmill.manifests.remote import fetch, get, head, read_whole
 from gristmill.manifests.remote_access import RemotePlace, place_of
 from gristmill.manifests.verify_files import Fault, Hashed, Named, Progress, is_inside

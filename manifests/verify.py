@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import key_of
-from gristmill.manifests.commit import OBJECTS, RECEIPT, TMP_PREFIX, FileEntry
+from gristmill.manifests.commit import OBJECTS, TMP_PREFIX
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.find import refuse_stopped
 from gristmill.manifests.indexes import INDEX, INDEXES, index_files
 from gristmill.manifests.manifest import MANIFEST, PUBLISHING, RUN, file_entries
 from gristmill.manifests.manifest_model import IndexModel, ManifestModel, ReceiptModel, RunModel
+from gristmill.manifests.receipt import RECEIPT, FileEntry
 from gristmill.manifests.verify_books import Dataset, books_faults
 from gristmill.manifests.verify_documents import load_document
 from gristmill.manifests.verify_files import (

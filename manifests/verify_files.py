@@ -18,7 +18,7 @@ from typing import Protocol
 from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX
-from gristmill.manifests.commit import FileEntry
+from gristmill.manifests.receipt import FileEntry
 
 READ_BYTES = 1 << 20
 PROGRESS_SECONDS = 0.2

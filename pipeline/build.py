@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gristmill.manifests.commit import Receipt
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.corpus_wide import corpus_verdicts
 from gristmill.pipeline.exchange_job import REPEATED_IDS, ShardDrops, drops_by_shard, exchange_shards

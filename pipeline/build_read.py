@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.exchange_job import REPEATED_IDS, ShardDrops, drops_by_shard, exchange_shards

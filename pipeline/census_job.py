@@ -7,7 +7,7 @@ keyed by all counts in the order of the shards, since what it leaves holds addre
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gristmill.manifests.commit import Receipt
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.exchange_job import spill_runs
 from gristmill.pipeline.task import Task, make_task

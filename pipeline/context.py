@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.pipeline.engines.protocol import Engine, Notify, in_order
 from gristmill.pipeline.recipe import Recipe
 from gristmill.pipeline.replay import Replay

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.manifest import Manifest, entries_to_json
+from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.manifests.samples import merge_samples, samples_to_bytes
 from gristmill.manifests.tally import Tally, check_balance
 from gristmill.pipeline.build import Built

@@ -15,7 +15,7 @@ import pyarrow as pa
 from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX
-from gristmill.manifests.commit import Receipt
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.exchange_rows import partitions_for
 from gristmill.pipeline.task import Task, make_task

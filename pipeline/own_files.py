@@ -24,7 +24,7 @@ JOBS = ".jobs"
 INPUTS = "inputs.json"
 """The cache of input digests."""
 
-ROLE_FOLDERS = {name: name for name in ("ledger", "measures", "cuts", "samples", "tokenised")}
+ROLE_FOLDERS = {name: name for name in ("ledger", "measures", "cuts", "samples", "tokenised", "row_indexes")}
 """Role of a file -> its folder in the dataset's; other roles lie in the dataset's itself."""
 
 _PUBLISHED = re.compile(r"(part|tokens|ledger|measures|cuts|samples|stats)(-\d{5,})?\.[0-9a-f]{8}\.[a-z]+", re.ASCII)

@@ -15,16 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import VOLATILE, canonical_json
-from gristmill.manifests.commit import (
-    DIGEST_PREFIX,
-    OBJECTS,
-    TMP_PREFIX,
-    FileEntry,
-    HashingFile,
-    ObjectStore,
-    Receipt,
-    fsync_dir,
-)
+from gristmill.manifests.commit import DIGEST_PREFIX, OBJECTS, TMP_PREFIX, HashingFile, ObjectStore, fsync_dir
 from gristmill.manifests.manifest import (
     FORMAT,
     FORMAT_VERSION,
@@ -36,6 +27,7 @@ from gristmill.manifests.manifest import (
     read_manifest,
     write_manifest,
 )
+from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.manifests.samples import Sample, merge_samples, samples_from_bytes, samples_to_bytes
 from gristmill.manifests.tally import (
     StepTallies,

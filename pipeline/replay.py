@@ -7,9 +7,10 @@ found done, from before the replay, is held against it, too. Tasks without a rec
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gristmill.manifests.commit import OBJECTS, RECEIPT, ObjectStore, Receipt
+from gristmill.manifests.commit import OBJECTS, ObjectStore
 from gristmill.manifests.effects import recorded_effects
 from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.receipt import RECEIPT, Receipt
 from gristmill.pipeline.task import RECORDED, Task
 
 

@@ -17,8 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from gristmill.manifests.canonical import key_of
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.effects import effects_of_task
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.resources import SMALL, Resources
 
 KINDS: Mapping[str, str] = {

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine
 from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS, places_of, reduce_tasks

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gristmill.manifests.commit import OBJECTS, RECEIPT
+from gristmill.manifests.commit import OBJECTS
 from gristmill.manifests.errors import (
     EXIT_DONE,
     EXIT_ENGINE,
@@ -21,6 +21,7 @@ from gristmill.manifests.errors import (
     StorageLostError,
     UsageError,
 )
+from gristmill.manifests.receipt import RECEIPT
 from gristmill.manifests.remote_access import is_remote, obstore
 from gristmill.pipeline.cli.reading import told_of_url
 from gristmill.pipeline.cli.refused import expected

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import EngineLostError, UsageError
 from gristmill.manifests.open_store import open_store
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.working_copy import output_of
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.local import MAX_ATTEMPTS

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.engines.protocol import EngineEvent, Notify
 from gristmill.pipeline.task import Task
 

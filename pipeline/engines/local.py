@@ -15,9 +15,10 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import EngineLostError
 from gristmill.manifests.open_store import open_store
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.engines.answer import TaskError, answer_to
 from gristmill.pipeline.engines.machine import VISIBLE, Machine, this_machine
 from gristmill.pipeline.engines.processes import begin, started

@@ -54,6 +54,15 @@ class _Open:
     index_fd: int
     head: RowIndex
 
+    def close(self) -> None:
+        """Close both files; again is nothing."""
+        for fd in (self.fd, self.index_fd):
+            if fd >= 0:
+                os.close(fd)
+        self.fd = self.index_fd = -1
+
+    __del__ = close
+
 
 @dataclass
 class RowsDataset:
@@ -166,7 +175,7 @@ class RowsDataset:
         found = self._files.get(number)
         if found is None:
             while len(self._files) >= MAX_OPEN:
-                _close(self._files.popitem(last=False)[1])
+                self._files.popitem(last=False)[1].close()
             found = self._files[number] = self._open_shard(self.shards[number])
         self._files.move_to_end(number)
         return found
@@ -231,11 +240,6 @@ def _open_file(path: Path) -> int:
     except OSError as error:
         remedy = "see `gristmill verify`"
         raise VerifyError("a file of the dataset cannot be opened", str(path), error.strerror, remedy) from None
-
-
-def _close(opened: _Open) -> None:
-    os.close(opened.fd)
-    os.close(opened.index_fd)
 
 
 def _fixed(array: Any) -> Any:

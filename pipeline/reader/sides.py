@@ -42,9 +42,9 @@ class Sides:
 
 @helper
 def _number(data: Any, at: int, stop: int) -> tuple[Any, int]:
-    """A LEB128 number and the place behind it; place -1 where it does not end."""
+    """A LEB128 number and the place behind it; place -1 where it does not end, or where none begins."""
     value, shift = np.uint64(0), np.uint64(0)
-    while at < stop:
+    while 0 <= at < stop:
         byte = np.uint64(data[at])
         at += 1
         value |= (byte & np.uint64(127)) << shift
@@ -76,36 +76,32 @@ def _decoded(data: Any, bounds: Any) -> Any:
                 return counts, segments, loss, media, row + 1
             flags, at = _number(data, at, stop)
             expected = offset + length if index and (flags & 15) == 7 else 0
-            length, at = _number(data, at, stop) if at >= 0 else (0, -1)
-            if not flags & 16 and at >= 0:
+            length, at = _number(data, at, stop)
+            if not flags & 16:
                 group, at = _number(data, at, stop)
                 group -= 1
-            offset = expected
-            if flags & 32 and at >= 0:
-                offset, at = _number(data, at, stop)
-            medium = -1
-            if flags & 64 and at >= 0:
-                medium, at = _number(data, at, stop)
+            offset, at = _number(data, at, stop) if flags & 32 else (expected, at)
+            medium, at = _number(data, at, stop) if flags & 64 else (-1, at)
             segments[n_segments, 0], segments[n_segments, 1] = end, end + length
             segments[n_segments, 2], segments[n_segments, 3] = flags & 15, group
             segments[n_segments, 4], segments[n_segments, 5] = offset, medium
             end += length
             n_segments += 1
-        count, at = _number(data, at, stop) if at >= 0 else (0, -1)
+        count, at = _number(data, at, stop)
         for _ in range(count):
             if at < 0 or n_loss >= most:
                 return counts, segments, loss, media, row + 1
             first, at = _number(data, at, stop)
-            span, at = _number(data, at, stop) if at >= 0 else (0, -1)
-            weight, at = _number(data, at, stop) if at >= 0 else (0, -1)
+            span, at = _number(data, at, stop)
+            weight, at = _number(data, at, stop)
             loss[n_loss, 0], loss[n_loss, 1], loss[n_loss, 2] = first, first + span, weight
             n_loss += 1
-        count, at = _number(data, at, stop) if at >= 0 else (0, -1)
+        count, at = _number(data, at, stop)
         for _ in range(count):
             if at < 0 or n_media >= most:
                 return counts, segments, loss, media, row + 1
             first, at = _number(data, at, stop)
-            span, at = _number(data, at, stop) if at >= 0 else (0, -1)
+            span, at = _number(data, at, stop)
             media[n_media, 0], media[n_media, 1] = first, span
             n_media += 1
         if at != stop:

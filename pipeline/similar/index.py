@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.canonical import VOLATILE
-from gristmill.manifests.commit import FileEntry, Receipt, fsync_dir, link_exclusively, refuse_damaged
+from gristmill.manifests.commit import fsync_dir, link_exclusively, refuse_damaged
 from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.indexes import INDEXES, index_files, read_index, write_index
+from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.exchange_job import ShardDrops

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gristmill.manifests.commit import Receipt
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.exchange_job import Found, drops_by_shard, emit_tasks, reduce_tasks, spill_runs
 from gristmill.pipeline.phases import LoadedStep

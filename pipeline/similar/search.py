@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gristmill.manifests.commit import FileEntry, Receipt
+from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.exchange_job import places_of
 from gristmill.pipeline.phases import LoadedStep

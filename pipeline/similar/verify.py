@@ -8,7 +8,7 @@ import numpy as np
 from blake3 import blake3
 
 from gristmill.manifests.canonical import DIGEST_PREFIX
-from gristmill.manifests.commit import Receipt
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS, shard_ranges
 from gristmill.pipeline.similar.search import Search, paths_of
 from gristmill.pipeline.task import Task, make_task

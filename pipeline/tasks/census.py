@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import GristmillError, InputError
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.shard import read_numbered
 from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task

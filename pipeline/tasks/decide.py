@@ -10,7 +10,8 @@ from itertools import chain
 
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.census import load_census

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt, refuse_damaged
+from gristmill.manifests.commit import ObjectStore, refuse_damaged
 from gristmill.manifests.errors import GristmillError
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.shard import read_numbered
 from gristmill.pipeline.exchange_rows import part_bounds, sort_rows
 from gristmill.pipeline.exchanges import load_exchange

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.exchange_rows import merge_runs
 from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.spill import read_part, write_one

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt, refuse_damaged
+from gristmill.manifests.commit import ObjectStore, ObjectWriter, refuse_damaged
 from gristmill.manifests.ledger import LEDGER, MEASURES
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.samples import samples_from_bytes, samples_to_bytes
 from gristmill.manifests.schema import DOCUMENT, repeated_id
 from gristmill.manifests.shard import ParquetShards, read_shard

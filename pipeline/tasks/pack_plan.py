@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.schema import id_bytes
 from gristmill.pipeline.exchange_rows import words
 from gristmill.pipeline.pack import Pack, pack

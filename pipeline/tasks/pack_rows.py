@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.ipc import IpcShards, TokenLookup, read_ipc
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.trainer_schema import TokenizerIdentity, TrainerFormat, packed_schema
 from gristmill.pipeline.pack import Ints
 from gristmill.pipeline.rows import Pieces, build_rows

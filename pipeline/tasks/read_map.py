@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.remote_file import etag_now
 from gristmill.manifests.samples import priorities, threshold
 from gristmill.manifests.schema import BATCH_BYTES, BATCH_ROWS, id_bytes

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.schema import DOCUMENT, joined_id
 from gristmill.manifests.shard import ParquetShards, read_shard
 from gristmill.pipeline.task import Task

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.shard import read_shard
 from gristmill.pipeline.account import AccountSpec, Rows
 from gristmill.pipeline.row_pass import RowPass, load_stages

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt, refuse_damaged
+from gristmill.manifests.commit import ObjectStore, refuse_damaged
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.pipeline.similar.tables import mapped_batches
 from gristmill.pipeline.task import Task

@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.schema import ID_BYTES, id_bytes
 from gristmill.manifests.shard import read_numbered
 from gristmill.pipeline.similar.tables import sets_schema

@@ -8,7 +8,8 @@ on. No verdict depends on it, but for collisions of 64-bit hashes.
 
 from blake3 import blake3
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.task import Task
 
 _CONTEXT = "gristmill similarity 1"

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.exchange_job import SHARD_ADDR_BITS
 from gristmill.pipeline.similar.tables import MERGED, mapped_batches
 from gristmill.pipeline.spill import read_part, write_one

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.exchange_rows import merge_runs, part_of
 from gristmill.pipeline.exchanges import load_exchange
 from gristmill.pipeline.similar.tables import MERGED, among, dropped_addresses, mapped_batches, without

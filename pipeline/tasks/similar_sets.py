@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.schema import id_bytes
 from gristmill.manifests.shard import read_numbered
 from gristmill.pipeline.similar.tables import among, mapped_batches, rows_of, sets_schema

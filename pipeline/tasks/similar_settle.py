@@ -4,7 +4,8 @@ Payload: `edges`, `copies` (paths), `rows` and `places` (of each shard), `ours` 
 `threshold`. Leaves `reduced`: rows of VERDICTS sorted by address.
 """
 
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.similar.settle import Shards, decide
 from gristmill.pipeline.spill import write_one
 from gristmill.pipeline.task import Task

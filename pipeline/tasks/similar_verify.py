@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.exchange_rows import sort_rows
 from gristmill.pipeline.similar.set_files import SetFiles, located, shared_by_pair
 from gristmill.pipeline.similar.tables import edges_schema, mapped_batches

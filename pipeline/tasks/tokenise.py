@@ -17,10 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gristmill.manifests.commit import ObjectStore, ObjectWriter, Receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter
 from gristmill.manifests.effects import facts_of_effects
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.ipc import IpcShards
+from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.manifests.shard import ParquetShards, read_shard
 from gristmill.manifests.tally import step_tallies_to_json

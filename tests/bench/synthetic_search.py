@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gristmill.manifests.commit import FileEntry, ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.pipeline.context import ShardRef
 from gristmill.pipeline.engines.protocol import Notify
 from gristmill.pipeline.exchange_job import places_of

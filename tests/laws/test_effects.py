@@ -12,10 +12,11 @@ import pytest
 
 from gristmill.manifests.canonical import canonical_json, sealed
 from gristmill.manifests.child import ChildFailure, ChildLimits
-from gristmill.manifests.commit import ObjectStore, Receipt
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.effects import EFFECTS, ask_child, effects_of_task, facts_of_effects, settled
 from gristmill.manifests.errors import EXIT_VERIFY, VerifyError
 from gristmill.manifests.open_store import open_store
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import Engine
 from gristmill.pipeline.replay import Replay

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gristmill.manifests.canonical import digest_bytes
-from gristmill.manifests.commit import FileEntry
 from gristmill.manifests.manifest import read_manifest, write_manifest
+from gristmill.manifests.receipt import FileEntry
 from gristmill.manifests.row_index import index_of_shard
 from tests.laws.running import run_inline
 

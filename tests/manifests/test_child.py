@@ -1,6 +1,7 @@
 """A hostile record costs itself alone: hangs, crashes, memory, noise, big payloads, deaths from outside."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -323,3 +324,19 @@ def test_frames_do_not_depend_on_the_chunks(bodies: list[bytes], cuts: list[int]
 def test_a_frame_that_announces_too_much_is_refused() -> None:
     with pytest.raises(BrokenFrameError):
         list(Frames(100).feed(ANSWER.pack(OK, 101)))
+
+
+def test_a_process_with_many_open_files_starts_a_child() -> None:
+    """`select` takes descriptors below 1,024 alone."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip(f"at most {hard} open files here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with KillableChild(f"{TARGETS}:echo", b"x") as child:
+            assert child.call(b"y") == b"xy"
+    finally:
+        for fd in opened:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gristmill.manifests.commit import RECEIPT, ObjectStore, ObjectWriter, Receipt, read_receipt
+from gristmill.manifests.commit import ObjectStore, ObjectWriter
 from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.receipt import RECEIPT, Receipt, read_receipt
 
 KEY = "ab" * 16
 

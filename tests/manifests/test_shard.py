@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gristmill.manifests import shard
-from gristmill.manifests.commit import FileEntry, ObjectStore
+from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.receipt import FileEntry
 from gristmill.manifests.schema import DOCUMENT, document_batch
 from gristmill.manifests.shard import ParquetShards, read_shard, text_bytes
 

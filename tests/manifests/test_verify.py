@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gristmill.manifests.canonical import canonical_json, key_of, sealed
-from gristmill.manifests.commit import RECEIPT
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.manifest import FILE_LISTS, MANIFEST, RUN, read_manifest
 from gristmill.manifests.manifest_model import (
@@ -23,6 +22,7 @@ from gristmill.manifests.manifest_model import (
     schema_text,
     shape_fault,
 )
+from gristmill.manifests.receipt import RECEIPT
 from gristmill.manifests.verify import FAULT_KINDS, VerifyReport, verify
 from gristmill.manifests.verify_documents import Loaded, load_document
 from gristmill.manifests.verify_files import Fault

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gristmill.manifests.commit import FileEntry, ObjectStore
+from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.receipt import FileEntry
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.pipeline.account import Account, AccountSpec, Rows
 from gristmill.stages.chain import Fate, StepTrace

@@ -21,9 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import EngineLostError, GristmillError, UsageError
 from gristmill.manifests.open_store import open_store
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.engines.choose import Choice
 from gristmill.pipeline.engines.java import java_home
 from gristmill.pipeline.engines.machine import this_machine

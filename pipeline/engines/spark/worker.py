@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.commit import Receipt
 from gristmill.manifests.errors import GristmillError, VerifyError
 from gristmill.manifests.open_store import open_store
+from gristmill.manifests.receipt import Receipt
 from gristmill.pipeline.engines.answer import answer_to, sendable
 from gristmill.pipeline.engines.machine import VISIBLE
 from gristmill.pipeline.spill import head_of

@@ -292,6 +292,18 @@ def test_cut_files_are_told(out: Path, tmp_path: Path) -> None:
             seen(TokenStream(folder, options=QUIET))
 
 
+def test_files_are_closed_with_the_stream(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NVIDIA/Megatron-Energon#81, and a process that cannot open any more."""
+    monkeypatch.setattr("gristmill.pipeline.reader.rows_dataset.MAX_OPEN", 2)
+    before = len(os.listdir("/proc/self/fd"))
+    stream = TokenStream(out / "a64", options=QUIET)
+    assert len(seen(stream)) == stream.plan.rows
+    assert len(stream.plan.datasets["a64"].shards) > 2
+    assert len(os.listdir("/proc/self/fd")) <= before + 4
+    del stream
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
 def _in_child(stream: TokenStream, pipe: Any) -> None:
     pipe.send(seen(stream))
 
