@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -220,11 +221,7 @@ def rows_of(folder: Path) -> list[Any]:
 
 
 def copied(out: Path, target: Path) -> Path:
-    target.mkdir()
-    for path in (out / "a64").iterdir():
-        if path.is_file():
-            (target / path.name).write_bytes(path.read_bytes())
-    return target
+    return Path(shutil.copytree(out / "a64", target))
 
 
 def test_every_flipped_bit_of_ids_and_sides_is_seen(out: Path, tmp_path: Path) -> None:
