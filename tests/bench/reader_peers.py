@@ -1,0 +1,95 @@
+"""Readers of others over the same rows, for `bench_reader`; runs in the peers' environment, without this package.
+
+`python reader_peers.py FOLDER PEER`: FOLDER holds `rows.npy` (uint32[n, context]) and `order.npy` (int64[m]). Writes
+the rows in the peer's own format into FOLDER once, opens it, reads every row of the order into a reused int32 buffer,
+ROUNDS times after one that is not counted, and goes through its loader in batches of 8, copied to int64. Prints a line
+of JSON: `{"rows_per_cpu_s": [...], "loader_rows_per_cpu_s": [...]}`.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROUNDS = 5
+BATCH = 8
+
+
+def hf(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
+    """Hugging Face datasets, torch format, the DataLoader without workers."""
+    import datasets
+    import pyarrow as pa
+    from torch.utils.data import DataLoader
+
+    place = folder / "hf"
+    if not place.exists():
+        column = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1).view(np.int32)), rows.shape[1])
+        datasets.Dataset(pa.table({"ids": column})).save_to_disk(str(place))
+    data = datasets.load_from_disk(str(place)).with_format("torch")
+    return (lambda i: data[i]["ids"]), lambda: (b["ids"] for b in DataLoader(data, batch_size=BATCH, shuffle=True))
+
+
+def mds(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
+    """mosaicml-streaming, uncompressed, local."""
+    from streaming import MDSWriter, StreamingDataset
+    from torch.utils.data import DataLoader
+
+    place = folder / "mds"
+    if not place.exists():
+        with MDSWriter(out=str(place), columns={"ids": f"ndarray:int32:{rows.shape[1]}"}) as out:
+            for row in rows:
+                out.write({"ids": row.view(np.int32)})
+    data = StreamingDataset(local=str(place), shuffle=True, batch_size=BATCH)
+    return (lambda i: data[i]["ids"]), lambda: (b["ids"] for b in DataLoader(data, batch_size=BATCH))
+
+
+def litdata(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
+    """litdata's loader of tokens."""
+    import torch
+    from litdata import StreamingDataLoader, StreamingDataset, TokensLoader
+    from litdata.streaming.writer import BinaryWriter
+
+    place = folder / "litdata"
+    if not place.exists():
+        place.mkdir()
+        context = rows.shape[1]
+        writer = BinaryWriter(str(place), chunk_bytes="64MB", item_loader=TokensLoader(context))
+        for number, row in enumerate(rows):
+            writer[number] = torch.from_numpy(row.view(np.int32).copy())
+        writer.done()
+        writer.merge()
+    data = StreamingDataset(str(place), item_loader=TokensLoader(block_size=rows.shape[1]), shuffle=True)
+    return (lambda i: data[i]), lambda: iter(StreamingDataLoader(data, batch_size=BATCH))
+
+
+PEERS = {"hf": hf, "mds": mds, "litdata": litdata}
+
+
+def main(folder: Path, name: str) -> None:
+    """See the module."""
+    rows, order = np.load(folder / "rows.npy", mmap_mode="r"), np.load(folder / "order.npy").tolist()
+    get, batches = PEERS[name](folder, rows)
+    buffer = np.empty(rows.shape[1], dtype=np.int32)
+    told: dict[str, list[float]] = {"rows_per_cpu_s": [], "loader_rows_per_cpu_s": []}
+    for number in range(ROUNDS + 1):
+        start = time.process_time()
+        for i in order:
+            buffer[:] = np.asarray(get(i))
+        direct = len(order) / (time.process_time() - start)
+        start, seen = time.process_time(), 0
+        for batch in batches():
+            batch.to(dtype=__import__("torch").int64, copy=True)
+            seen += len(batch)
+        if number:
+            told["rows_per_cpu_s"].append(direct)
+            told["loader_rows_per_cpu_s"].append(seen / (time.process_time() - start))
+    assert (buffer.view(np.uint32) == rows[order[-1]]).all(), "another row"
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])
