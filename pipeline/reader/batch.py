@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gristmill.pipeline.reader.sides import Sides
+from gristmill.pipeline.reader.sides import RawSides, Sides
 
 Ints = npt.NDArray[np.int64]
 
@@ -35,13 +35,18 @@ class Batch:
     indices: Ints
     source: tuple[str, ...]
     row: Ints
-    sides: tuple[tuple[Ints, Sides], ...]
+    raw: tuple[tuple[Ints, RawSides], ...]
     """(rows of the batch, their sides) for each dataset that takes part."""
 
     @property
     def context(self) -> int:
         """Tokens in a row."""
         return int(self.tokens.shape[1])
+
+    @cached_property
+    def sides(self) -> list[tuple[Ints, Sides]]:
+        """Segments, loss spans and media, as `raw`."""
+        return [(rows, raw.decoded()) for rows, raw in self.raw]
 
     @cached_property
     def runs(self) -> Ints:

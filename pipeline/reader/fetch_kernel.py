@@ -6,19 +6,25 @@
 
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from gristmill.stages.kernels.jit import helper, kernel
 
 _pread = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, types.uintp, types.int64))
-_FDS = types.Array(types.int32, 1, "C", readonly=True)
-_PLACES = types.Array(types.int64, 1, "C", readonly=True)
+_INTS = types.Array(types.int64, 1, "C", readonly=True)
+"""A signature of read-only arrays takes writeable ones, too."""
 
 ENTRY_BYTES = 16
+IDS_SHORT, INDEX_SHORT, NOT_OPEN, NO_ROOM = 1, 2, 3, 4
+"""What ended a reading: a shard or an index is cut short, a shard is not open, the sides take more room."""
+FD, INDEX_FD, ROWS_AT, SIDES_AT, SIDES_BYTES, FIRST_BATCH, STOP_BATCH, FIRST_ROW = range(8)
+"""Columns of the table of shards: both files (-1: not open), where tables lie, its record batches in the other table,
+and the rows before it."""
 
 
 @helper
-def _read(fd: int, address: int, size: int, at: int) -> bool:
+def _read(fd: Any, address: Any, size: Any, at: Any) -> bool:
     """Whether all of it was there."""
     done = 0
     while done < size:
@@ -29,20 +35,53 @@ def _read(fd: int, address: int, size: int, at: int) -> bool:
     return True
 
 
-@kernel(types.int64(_FDS, _PLACES, types.uint8[:, ::1]))
-def read_fixed(fds: Any, places: Any, out: Any) -> int:
-    """Fill row i of `out` from `places[i]` of file `fds[i]`; 0, or 1 + the first row that is not whole."""
-    size = out.shape[1]
-    for i in range(len(fds)):
-        if not _read(fds[i], out.ctypes.data + i * size, size, places[i]):
-            return i + 1
-    return 0
+@helper
+def _last_at_most(values: Any, low: int, high: int, wanted: int) -> int:
+    """The last index of [low, high) whose value is at most `wanted`; values rise, and the first is."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if values[middle] <= wanted:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
-@kernel(types.int64(_FDS, _PLACES, _PLACES, types.uint8[::1]))
-def read_ranges(fds: Any, places: Any, bounds: Any, out: Any) -> int:
-    """Fill `out[bounds[i]:bounds[i + 1]]` from `places[i]` of file `fds[i]`; 0, or 1 + the first that is not whole."""
-    for i in range(len(fds)):
-        if not _read(fds[i], out.ctypes.data + bounds[i], bounds[i + 1] - bounds[i], places[i]):
-            return i + 1
-    return 0
+@kernel(
+    types.UniTuple(types.int64, 2)(
+        *(_INTS, types.int64[:, ::1], types.int64[:, ::1]),
+        *(types.uint8[:, ::1], types.uint8[:, ::1], types.uint8[::1], types.int64[::1], types.int64),
+    )
+)
+def read_rows(
+    rows: Any, shards: Any, batches: Any, ids: Any, entries: Any, sides: Any, bounds: Any, start: int
+) -> tuple[int, int]:
+    """Fill `ids[i]`, `entries[i]` (two of the index's entries) and `sides[bounds[i]:bounds[i + 1]]` of row `rows[i]`,
+    for i from `start` on; those before it are filled.
+
+    shards: int64[shards, 8], the columns above; batches: int64[k, 2], the first row within its shard and the place of
+    the ids of each record batch. (0, 0), or what ended it and the index in `rows`, with what is before it filled.
+    """
+    size = ids.shape[1]
+    for i in range(start, len(rows)):
+        shard = _last_at_most(shards[:, 7], 0, len(shards), rows[i])
+        if shards[shard, 0] < 0:
+            return 3, i
+        row = rows[i] - shards[shard, 7]
+        batch = _last_at_most(batches[:, 0], shards[shard, 5], shards[shard, 6], row)
+        fd, index_fd = np.int32(shards[shard, 0]), np.int32(shards[shard, 1])
+        if not _read(index_fd, entries.ctypes.data + 32 * i, 32, shards[shard, 2] + 16 * row):
+            return 2, i
+        offsets = entries[i].view(np.uint32)
+        low, high = np.int64(offsets[2]), np.int64(offsets[6])
+        if not 0 <= low <= high <= shards[shard, 4]:
+            return 2, i
+        bounds[i + 1] = bounds[i] + high - low
+        if bounds[i + 1] > len(sides):
+            return 4, i
+        if not _read(index_fd, sides.ctypes.data + bounds[i], high - low, shards[shard, 3] + low):
+            return 2, i
+        at = batches[batch, 1] + size * (row - batches[batch, 0])
+        if not _read(fd, ids.ctypes.data + size * i, size, at):
+            return 1, i
+    return 0, 0

@@ -1,12 +1,9 @@
 """One dataset of trainer rows, opened by its manifest: rows by number, each held against its hash.
 
-Row numbers run through the shards in the manifest's order. Only head and batch table of each index are kept in memory,
-read when a shard is first asked for; files are opened then, at most MAX_OPEN at once, and in each process anew, so that
-a dataset may cross a fork or be pickled. Nothing is listed: a folder without a manifest is refused.
+Row numbers run through the shards in the manifest's order. Files are opened by `open_shards`, in each process anew, so
+that a dataset may cross a fork or be pickled. Nothing is listed: a folder without a manifest is refused.
 """
 
-import os
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +16,14 @@ import xxhash
 
 from gristmill.manifests.errors import UsageError, VerifyError
 from gristmill.manifests.manifest import read_manifest
-from gristmill.manifests.row_index import HEAD, ROW_TABLE, RowIndex, head_bytes
+from gristmill.manifests.row_index import ROW_TABLE
 from gristmill.manifests.trainer_schema import TokenizerIdentity, TrainerFormat
-from gristmill.pipeline.reader.sides import Sides, sides_of
+from gristmill.pipeline.reader.fetch_kernel import ENTRY_BYTES
+from gristmill.pipeline.reader.open_shards import OpenShards, Shard
+from gristmill.pipeline.reader.sides import RawSides
 
-MAX_OPEN = 256
-"""Shards, each with two files."""
+_SIDE_BYTES = 256
+"""Room for the side of a row at first; rows of a million tokens may take thousands."""
 
 Ints = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
@@ -36,34 +35,6 @@ class CorruptRowError(VerifyError):
     row: int = -1
 
 
-@dataclass(frozen=True)
-class _Shard:
-    """A shard and its index, by the manifest."""
-
-    path: Path
-    index: Path
-    digest: str
-    rows: int
-
-
-@dataclass
-class _Open:
-    """The files of a shard, open in this process."""
-
-    fd: int
-    index_fd: int
-    head: RowIndex
-
-    def close(self) -> None:
-        """Close both files; again is nothing."""
-        for fd in (self.fd, self.index_fd):
-            if fd >= 0:
-                os.close(fd)
-        self.fd = self.index_fd = -1
-
-    __del__ = close
-
-
 @dataclass
 class RowsDataset:
     """See the module."""
@@ -72,11 +43,10 @@ class RowsDataset:
     digest: str
     context: int
     tokenizer: TokenizerIdentity
-    shards: Sequence[_Shard]
+    shards: Sequence[Shard]
     first: Ints
     manifest: Mapping[str, Any] = field(repr=False)
-    _files: "OrderedDict[int, _Open]" = field(default_factory=OrderedDict[int, _Open], repr=False)
-    _pid: int = 0
+    _shards: OpenShards | None = field(default=None, repr=False)
 
     @staticmethod
     def open(folder: str | Path) -> "RowsDataset":
@@ -90,7 +60,7 @@ class RowsDataset:
         if len(indexes) != len(manifest["shards"]):
             raise UsageError("its shards have no indexes", where, None, "run its recipe again: nothing else is redone")
         shards = [
-            _Shard(folder / s["path"], folder / i["path"], s["digest"], s["rows"])
+            Shard(folder / s["path"], folder / i["path"], s["digest"], s["rows"])
             for s, i in zip(manifest["shards"], indexes, strict=True)
         ]
         first = np.concatenate(([0], np.cumsum([s.rows for s in shards], dtype=np.int64)))
@@ -104,97 +74,59 @@ class RowsDataset:
         return int(self.first[-1])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_files": OrderedDict(), "_pid": 0}
+        return {**self.__dict__, "_shards": None}
 
-    def read(self, rows: Ints, out: Ids, verify: bool = True) -> Sides:
-        """Fill out[i] (int32[n, context], contiguous) with the ids of row rows[i]; the sides of these rows.
+    def read(self, rows: Ints, out: Ids, verify: bool = True) -> RawSides:
+        """Fill out[i] (int32[n, context], contiguous) with the ids of row rows[i]; what else these rows say.
 
         Raises CorruptRowError, naming the first row that is not what was written, IndexError outside.
         """
-        from gristmill.pipeline.reader.fetch_kernel import read_fixed, read_ranges
+        from gristmill.pipeline.reader.fetch_kernel import NO_ROOM, NOT_OPEN, read_rows
 
-        if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < self.rows:
+        count = len(rows)
+        if count and not 0 <= int(rows.min()) <= int(rows.max()) < self.rows:
             raise IndexError(f"rows are numbered [0, {self.rows})")
-        of_shard = np.searchsorted(self.first, rows, side="right") - 1
-        places = self._places(of_shard, rows - self.first[of_shard])
-        entries = np.empty((len(rows), 2), dtype=ROW_TABLE)
-        self._whole(read_fixed(places.index_fds, places.entries, _bytes(entries)), rows, of_shard, index=True)
-        at = entries["side_at"].astype(np.int64)
-        lengths = np.maximum(at[:, 1] - at[:, 0], 0)
-        bounds = _fixed(np.concatenate(([0], np.cumsum(np.minimum(lengths, places.sides_bytes)))))
-        sides = np.empty(int(bounds[-1]), dtype=np.uint8)
-        wrong = read_ranges(places.index_fds, _fixed(places.sides + at[:, 0]), bounds, sides)
-        self._whole(wrong, rows, of_shard, index=True)
-        self._whole(read_fixed(places.fds, places.ids, _bytes(out)), rows, of_shard, index=False)
+        entries = np.empty((count, 2 * ENTRY_BYTES), dtype=np.uint8)
+        bounds = np.zeros(count + 1, dtype=np.int64)
+        sides = np.empty(_SIDE_BYTES * (count + 1), dtype=np.uint8)
+        opened, ids, start = self.open_shards(), out.view(np.uint8), 0
+        while True:
+            places = (opened.table, opened.batches, ids, entries, sides, bounds, start)
+            ended, start = read_rows(rows, *places)
+            if not ended:
+                break
+            if ended == NOT_OPEN:
+                opened.open_all((np.searchsorted(self.first, rows[start:], side="right") - 1).tolist())
+            elif ended == NO_ROOM:
+                sides = np.concatenate([sides, np.empty(len(sides) + int(bounds[start + 1]), dtype=np.uint8)])
+            else:
+                raise self._corrupt(int(rows[start]), "it, or its index, is cut short")
         if verify:
-            self._verify(rows, of_shard, out, entries[:, 0], (sides, bounds))
-        try:
-            return sides_of(sides, bounds)
-        except ValueError as error:
-            raise self._corrupt(int(rows[0]), int(of_shard[0]), str(error)) from None
+            self._verify(rows, ids, entries.view(ROW_TABLE), (sides, bounds))
+        return RawSides(sides[: bounds[-1]], bounds)
 
-    def _verify(self, rows: Ints, of_shard: Ints, out: Ids, entries: Any, sides: tuple[Any, Ints]) -> None:
+    def open_shards(self) -> OpenShards:
+        """The files of this process."""
+        if self._shards is None or not self._shards.is_of_this_process():
+            self._shards = OpenShards(self.shards, self.context)
+        return self._shards
+
+    def _verify(self, rows: Ints, ids: Any, entries: Any, sides: tuple[Any, Ints]) -> None:
         data, bounds = memoryview(sides[0]), sides[1].tolist()
-        said_ids, said_sides = entries["ids"].tolist(), entries["side"].tolist()
-        for i in range(len(rows)):
-            if xxhash.xxh3_64_intdigest(memoryview(out[i]).cast("B")) != said_ids[i]:
-                raise self._corrupt(int(rows[i]), int(of_shard[i]), "its ids are not what they hash to")
-            if xxhash.xxh3_64_intdigest(data[bounds[i] : bounds[i + 1]]) & 0xFFFFFFFF != said_sides[i]:
-                raise self._corrupt(int(rows[i]), int(of_shard[i]), "its segments are not what they hash to")
+        said_ids, said_sides = entries["ids"][:, 0].tolist(), entries["side"][:, 0].tolist()
+        for i, (ids_hash, side_hash) in enumerate(zip(said_ids, said_sides, strict=True)):
+            if xxhash.xxh3_64_intdigest(ids[i]) != ids_hash:
+                raise self._corrupt(int(rows[i]), "its ids are not what they hash to")
+            if xxhash.xxh3_64_intdigest(data[bounds[i] : bounds[i + 1]]) & 0xFFFFFFFF != side_hash:
+                raise self._corrupt(int(rows[i]), "its segments are not what they hash to")
 
-    def _whole(self, wrong: int, rows: Ints, of_shard: Ints, index: bool) -> None:
-        if wrong:
-            what = "its index is cut short" if index else "the shard is cut short"
-            raise self._corrupt(int(rows[wrong - 1]), int(of_shard[wrong - 1]), what)
-
-    def _corrupt(self, row: int, shard: int, how: str) -> CorruptRowError:
+    def _corrupt(self, row: int, how: str) -> CorruptRowError:
+        shard = int(np.searchsorted(self.first, row, side="right")) - 1
         where = f"{self.shards[shard].path} row {row - int(self.first[shard])}"
         remedy = "see `gristmill verify`; on_corrupt='skip' goes on without the row"
         error = CorruptRowError("a row is damaged", where, how, remedy)
         error.row = row
         return error
-
-    def _places(self, of_shard: Ints, row: Ints) -> "_Places":
-        fds, index_fds = np.empty(len(row), np.int32), np.empty(len(row), np.int32)
-        ids, entries, sides, sides_bytes = (np.empty(len(row), np.int64) for _ in range(4))
-        for shard in np.unique(of_shard).tolist():
-            here = of_shard == shard
-            opened = self._opened(shard)
-            head = opened.head
-            batch = head.batches[np.searchsorted(head.batches["first"], row[here], side="right") - 1]
-            fds[here], index_fds[here] = opened.fd, opened.index_fd
-            within = row[here] - batch["first"].astype(np.int64)
-            ids[here] = batch["ids_at"].astype(np.int64) + 4 * self.context * within
-            entries[here] = head.rows_at + ROW_TABLE.itemsize * row[here]
-            sides[here], sides_bytes[here] = head.sides_at, head.sides_bytes
-        return _Places(*(_fixed(a) for a in (fds, index_fds, ids, entries, sides, sides_bytes)))
-
-    def _opened(self, number: int) -> _Open:
-        if self._pid != os.getpid():  # descriptors of a parent share its place in a file, and may be closed by it
-            self._files, self._pid = OrderedDict(), os.getpid()
-        found = self._files.get(number)
-        if found is None:
-            while len(self._files) >= MAX_OPEN:
-                self._files.popitem(last=False)[1].close()
-            found = self._files[number] = self._open_shard(self.shards[number])
-        self._files.move_to_end(number)
-        return found
-
-    def _open_shard(self, shard: _Shard) -> _Open:
-        fd, index_fd = _open_file(shard.path), -1
-        try:
-            index_fd = _open_file(shard.index)
-            first = os.pread(index_fd, HEAD.size, 0)
-            head = RowIndex.parse(os.pread(index_fd, max(head_bytes(first), HEAD.size), 0), str(shard.index))
-            same = head.shard_digest.hex() == shard.digest.rpartition(":")[2][:32]
-            if not same or head.rows != shard.rows or head.context != self.context:
-                raise VerifyError("an index of another shard", str(shard.index), None, "see `gristmill verify`")
-        except BaseException:
-            for opened in (fd, index_fd):
-                if opened >= 0:
-                    os.close(opened)
-            raise
-        return _Open(fd, index_fd, head)
 
     def documents(self, row: int) -> dict[str, Any]:
         """What a row says of itself besides ids: row_id, docs, tasks, segments, media, loss_spans, as plain data.
@@ -202,7 +134,7 @@ class RowsDataset:
         The record batch that holds it is read, without its ids, and held against its hash. Raises CorruptRowError.
         """
         shard = int(np.searchsorted(self.first, row, side="right")) - 1
-        head = self._opened(shard).head
+        head = self.open_shards().open(shard)
         number = int(np.searchsorted(head.batches["first"], row - self.first[shard], side="right")) - 1
         place = head.batches[number]
         stop = int(head.batches["first"][number + 1]) if number + 1 < len(head.batches) else head.rows
@@ -212,7 +144,7 @@ class RowsDataset:
             hasher = xxhash.xxh3_64(view[int(place["at"]) : int(place["ids_at"])])
             hasher.update(view[ids_end : int(place["end"])])
             if hasher.intdigest() != int(place["aux"]):
-                raise self._corrupt(row, shard, "its documents are not what they hash to")
+                raise self._corrupt(row, "its documents are not what they hash to")
             batch = pa.ipc.open_file(source).get_batch(number)
             one = batch.slice(row - int(self.first[shard]) - int(place["first"]), 1)
             names = [name for name in batch.schema.names if name != "input_ids"]
@@ -222,32 +154,3 @@ class RowsDataset:
         """The format that a shard's schema names."""
         with pa.memory_map(str(self.shards[shard].path)) as source:
             return TrainerFormat.from_metadata(pa.ipc.open_file(source).schema.metadata)
-
-
-@dataclass(frozen=True)
-class _Places:
-    fds: npt.NDArray[np.int32]
-    index_fds: npt.NDArray[np.int32]
-    ids: Ints
-    entries: Ints
-    sides: Ints
-    sides_bytes: Ints
-
-
-def _open_file(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        remedy = "see `gristmill verify`"
-        raise VerifyError("a file of the dataset cannot be opened", str(path), error.strerror, remedy) from None
-
-
-def _fixed(array: Any) -> Any:
-    array = np.ascontiguousarray(array)
-    array.flags.writeable = False
-    return array
-
-
-def _bytes(array: Any) -> npt.NDArray[np.uint8]:
-    """uint8[n, bytes of a row] over the same memory."""
-    return array.reshape(len(array), -1).view(np.uint8)

@@ -110,6 +110,18 @@ def _decoded(data: Any, bounds: Any) -> Any:
     return counts, segments, loss, media, 0
 
 
+@dataclass(frozen=True)
+class RawSides:
+    """Sides as they were read and held against their hashes: row r's is `data[bounds[r]:bounds[r + 1]]`."""
+
+    data: npt.NDArray[np.uint8]
+    bounds: Ints
+
+    def decoded(self) -> Sides:
+        """See `sides_of`."""
+        return sides_of(self.data, self.bounds)
+
+
 def sides_of(data: npt.NDArray[np.uint8], bounds: Ints) -> Sides:
     """Of rows whose sides lie behind one another; row r's is `data[bounds[r]:bounds[r + 1]]`. Raises ValueError, naming
     the row, where one is no side."""

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.batch import Batch
-from gristmill.pipeline.reader.order import places, stage_of
+from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError
 
@@ -70,6 +70,7 @@ class TokenStream:
         self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.options = options or ReadOptions()
+        self._order = Window(self.plan)
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
         self.corrupt: list[int] = []
@@ -117,7 +118,7 @@ class TokenStream:
         tokens = np.empty((len(indices), stage.context), dtype=np.int32)
         if not len(indices):
             return Batch(self._given(tokens), first, stage_of(self.plan, first), indices, (), indices, ())
-        placed = places(self.plan, indices)
+        placed = self._order.places(indices)
         sides: list[tuple[Ints, Any]] = []
         for s in np.unique(placed.source).tolist():
             here = np.flatnonzero(placed.source == s)

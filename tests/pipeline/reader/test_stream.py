@@ -230,7 +230,7 @@ def test_every_flipped_bit_of_ids_and_sides_is_seen(out: Path, tmp_path: Path) -
     entry = read_manifest(folder)["shards"][0]
     index_entry = read_manifest(folder)["row_indexes"][0]
     shard, index = folder / entry["path"], folder / index_entry["path"]
-    head = RowsDataset.open(folder)._opened(0).head  # pyright: ignore[reportPrivateUsage]
+    head = RowsDataset.open(folder).open_shards().open(0)
     whole, whole_index = shard.read_bytes(), index.read_bytes()
     ids = [(int(b["ids_at"]), int(b["ids_at"]) + 64 * 4 * 2) for b in head.batches]
     for _ in range(60):
@@ -253,8 +253,8 @@ def test_every_flipped_bit_of_ids_and_sides_is_seen(out: Path, tmp_path: Path) -
 def test_damaged_documents_are_seen_when_they_are_asked_for(out: Path, tmp_path: Path) -> None:
     folder = copied(out, tmp_path / "d")
     dataset = RowsDataset.open(folder)
-    place = dataset._opened(0).head.batches[0]  # pyright: ignore[reportPrivateUsage]
-    rows = int(dataset._opened(0).head.batches[1]["first"])  # pyright: ignore[reportPrivateUsage]
+    place = dataset.open_shards().open(0).batches[0]
+    rows = int(dataset.open_shards().open(0).batches[1]["first"])
     behind_ids = int(place["ids_at"]) + 256 * rows
     assert dataset.documents(0)["docs"]
     flipped(folder / read_manifest(folder)["shards"][0]["path"], 8 * (behind_ids + 100))
@@ -265,7 +265,7 @@ def test_damaged_documents_are_seen_when_they_are_asked_for(out: Path, tmp_path:
 def test_a_damaged_row_is_padding_without_loss_where_that_is_asked_for(out: Path, tmp_path: Path) -> None:
     folder = copied(out, tmp_path / "d")
     clean = {int(b.row[0]): b.tokens[0].tolist() for b in TokenStream(folder, options=QUIET)}
-    head = RowsDataset.open(folder)._opened(0).head  # pyright: ignore[reportPrivateUsage]
+    head = RowsDataset.open(folder).open_shards().open(0)
     flipped(folder / read_manifest(folder)["shards"][0]["path"], 8 * (int(head.batches[0]["ids_at"]) + 256 * 1 + 7))
     stream = TokenStream(folder, global_batch=4, options=ReadOptions(torch=False, tail="short", on_corrupt="skip"))
     damaged = 0
@@ -291,7 +291,7 @@ def test_cut_files_are_told(out: Path, tmp_path: Path) -> None:
 
 def test_files_are_closed_with_the_stream(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """NVIDIA/Megatron-Energon#81, and a process that cannot open any more."""
-    monkeypatch.setattr("gristmill.pipeline.reader.rows_dataset.MAX_OPEN", 2)
+    monkeypatch.setattr("gristmill.pipeline.reader.open_shards.MAX_OPEN", 2)
     before = len(os.listdir("/proc/self/fd"))
     stream = TokenStream(out / "a64", options=QUIET)
     assert len(seen(stream)) == stream.plan.rows
