@@ -48,8 +48,13 @@ class ReadOptions:
     torch: bool | None = None
 
 
-class TokenStream:
-    """See the module. `plan` is a plan's file, a dataset's folder, or a Plan.
+_TORCH: Any = importlib.import_module("torch") if find_spec("torch") is not None else None
+_BASE: Any = importlib.import_module("torch.utils.data").IterableDataset if _TORCH is not None else object
+
+
+class TokenStream(_BASE):
+    """See the module; an IterableDataset where torch is installed. `plan` is a plan's file, a dataset's folder, or a
+    Plan.
 
     Raises UsageError where ranks and batch do not fit together, and what `load_plan` raises.
     """
@@ -150,12 +155,11 @@ class TokenStream:
         wanted = self.options.torch
         if wanted is False:
             return tokens
-        torch = _torch()
-        if torch is None:
-            if wanted:
-                raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
-            return tokens
-        return torch.from_numpy(tokens)
+        if _TORCH is not None:
+            return _TORCH.from_numpy(tokens)
+        if wanted:
+            raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
+        return tokens
 
     def _ahead(self) -> Iterator[tuple[Batch | None, int, int]]:
         """`_made`, in a thread that is as many batches ahead as are asked for, and ends with the iterator."""
@@ -194,10 +198,6 @@ class TokenStream:
     def __getitem__(self, index: int) -> Batch:
         """The row at a global index, as a batch of one: what any step saw, without going there."""
         return self._batch(np.array([range(self.plan.rows)[index]], dtype=np.int64), range(self.plan.rows)[index])
-
-    def __len__(self) -> int:
-        """Rows of the plan."""
-        return self.plan.rows
 
     def skip(self, ranges: Iterable[tuple[int, int]]) -> None:
         """Leave out the global indices of half-open ranges from here on; they stand in the state."""
@@ -259,11 +259,6 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             out.append((first, stop))
     return out
-
-
-def _torch() -> Any:
-    """The module, where it is installed."""
-    return importlib.import_module("torch") if find_spec("torch") is not None else None
 
 
 def _dataloader_worker() -> tuple[int, int]:
