@@ -8,6 +8,7 @@ from typing import Any
 from gristmill.manifests.errors import EXIT_DONE
 from gristmill.manifests.remote_access import is_remote
 from gristmill.pipeline.cli.reading import told_of_url
+from gristmill.pipeline.cli.trainer_plan import described, is_trainer_plan, show
 
 HELP = """show steps and inputs of a recipe, and what a run would reuse
 
@@ -18,12 +19,16 @@ for instance:
   gristmill plan recipe.yaml
   gristmill plan recipe.yaml --out out     what is already there (or s3://BUCKET/PREFIX)
   gristmill plan recipe.yaml --resolved    the recipe with every default written out
+  gristmill plan trainer.yaml              a file with `stages:`: what each stage reads of each source, and how often
+  gristmill plan out/train_8k              the same of one dataset of rows
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `plan`."""
-    parser.add_argument("recipe", metavar="RECIPE", help="a YAML file, or the name of a packaged recipe")
+    parser.add_argument(
+        "recipe", metavar="RECIPE", help="a YAML file, the name of a packaged recipe, or a trainer's plan"
+    )
     parser.add_argument("--out", metavar="DIR", help="the output whose finished work counts")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value")
     parser.add_argument("--sample", type=float, metavar="FRAC", help="as in run")
@@ -39,6 +44,10 @@ def run(args: argparse.Namespace) -> int:
     from gristmill.pipeline.recipe import load_recipe
     from gristmill.pipeline.run import load
 
+    if is_trainer_plan(Path(args.recipe)):
+        told = described(Path(args.recipe))
+        emit_json(told) if args.json else show(told)
+        return EXIT_DONE
     loaded = load(load_recipe(Path(args.recipe), args.set))
     options: dict[str, Any] = {"sample": args.sample, "measures_all": args.measures == "all"}
     if args.out and is_remote(args.out):

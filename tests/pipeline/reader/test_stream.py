@@ -16,6 +16,7 @@ from gristmill.manifests import ipc
 from gristmill.manifests.errors import RecipeError, UsageError, VerifyError
 from gristmill.manifests.ipc import read_ipc
 from gristmill.manifests.manifest import read_manifest
+from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.reader import ReadOptions, TokenStream, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
 from tests.laws.running import run_inline, write_recipe
@@ -346,3 +347,20 @@ def test_what_is_no_dataset_of_rows_is_refused(out: Path, tmp_path: Path) -> Non
     for rank, world, batch in ((1, 1, 1), (0, 2, 3), (0, 1, 0)):
         with pytest.raises(UsageError):
             TokenStream(out / "a64", rank, world, batch)
+
+
+def test_the_command_prints_a_plan(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(plan_file(out)), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    plan = load_plan(plan_file(out))
+    assert told["digest"] == plan.digest
+    assert [(s["context"], s["first_index"], s["rows"], s["tokens"]) for s in told["stages"]] == [
+        (64, 0, 200, 12_800),
+        (256, 200, 32, 8192),
+    ]
+    assert sum(s["rows"] for s in told["stages"][0]["sources"]) == 200
+    assert {d["name"]: d["rows_read"] for d in told["datasets"]}["b256"] == 32
+    assert main(["plan", str(out / "a64")]) == 0
+    assert "a64" in capsys.readouterr().out
+    assert main(["plan", str(plan_file(out, stages=[]))]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
