@@ -12,7 +12,7 @@ ROOTS = ("pipeline", "synth", "render", "stages", "manifests")
 DATA_SUFFIXES = (
     *(".yaml", ".yml", ".toml", ".json", ".jsonl", ".csv", ".txt", ".md", ".gz", ".zst", ".typed"),
     *(".html", ".css", ".js", ".svg", ".png", ".j2", ".jinja"),
-    *(".arrow", ".parquet", ".npy", ".bin", ".ftz", ".tiktoken", ".warc", ".wet"),
+    *(".arrow", ".parquet", ".npy", ".bin", ".ftz", ".tiktoken", ".warc", ".wet", ".idx"),
 )
 
 

@@ -71,7 +71,7 @@ class ExtractHtml:
     """Turn HTML pages into the text and images of their main content; what is not HTML passes unchanged."""
 
     name: ClassVar[str] = "extract_html"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     max_html_bytes: int = param(64 << 20, "quarantine a larger page, in UTF-8 bytes, without parsing it")
     max_seconds: float = param(30.0, "quarantine a page that takes longer, wall clock seconds")

@@ -247,15 +247,16 @@ _LINE_NUMBER = re.compile(r'class="[^"]*\b(?:linenos?|line-numbers?|lnt?|gutter)
 
 
 def _verbatim(tokens: list[str], i: int, end: int) -> str:
-    """The text between a <pre> and its end, as it stands: line breaks kept, line numbers left out."""
+    """The text between a <pre> and its end, as it stands: line breaks kept, line numbers left out. A comment that does
+    not end has no attributes, not empty ones."""
     tags = tokens[i:end:3]
-    if "br" in tags or any("lineno" in attrs for attrs in tokens[i + 1 : end : 3]):
+    if "br" in tags or any(attrs and "lineno" in attrs for attrs in tokens[i + 1 : end : 3]):
         parts: list[str] = []
         skip_to = 0
         for j in range(i, end, 3):
             if j < skip_to:
                 continue
-            if tokens[j] == "span" and _LINE_NUMBER.search(tokens[j + 1]):
+            if tokens[j] == "span" and _LINE_NUMBER.search(tokens[j + 1] or ""):
                 skip_to = next((k for k in range(j, end, 3) if tokens[k] == "/span"), end)
                 continue
             parts.append(("\n" if tokens[j] == "br" else "") + tokens[j + 2])

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gristmill.manifests.child import ChildFailure
@@ -64,6 +64,7 @@ PIECES = st.sampled_from(TAGS.split(" ")).map(lambda piece: piece.replace("_", "
 
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
 @settings(max_examples=300, deadline=None)
+@example("<pre><!--")
 def test_any_page_keeps_the_invariants(html: str) -> None:
     page = "<html>" + html
     answer = checked_answer(html_child.answer(packed_request(page.encode("utf-8", "replace"), "http://h/", True)))
