@@ -13,7 +13,7 @@ INSTALL := requirements/install.sh
 ROOTS := pipeline synth render stages manifests
 LINKS := $(ROOTS:%=build/links/gristmill/%)
 PYTEST := $(PY) -m pytest
-LINTED := setup.py $(ROOTS) tests
+LINTED := setup.py $(ROOTS) tests docs/examples
 # An environment holds absolute paths: one that was moved or copied along with its clone is made anew.
 MOVED := $(shell [ "$$(cat $(VENV)/.root 2>/dev/null)" = "$$(pwd -P)" ] || echo moved)
 

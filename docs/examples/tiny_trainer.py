@@ -4,8 +4,8 @@
 
 Needs torch. PLAN is a plan or a dataset's folder. Of each row only the first `--window` tokens are used, so that it
 takes a minute, not a cluster. After every step FOLDER/checkpoint.pt is replaced (model, optimiser, the stream's state)
-and FOLDER/losses.json and FOLDER/loss.svg are written; the same command goes on from there, and its losses are bit for bit
-those of a run that nothing stopped: the order of rows is no state, and nothing is drawn on the way.
+and FOLDER/losses.json and FOLDER/loss.svg are written; the same command goes on from there, and its losses are bit for
+bit those of a run that nothing stopped: the order of rows is no state, and nothing is drawn on the way.
 
 Tokens attend to earlier ones of their own attention group alone (`segment_ids`), positions begin anew in each, and the
 loss is weighed by `loss_mask`.
