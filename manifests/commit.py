@@ -8,7 +8,8 @@ A piece of work has a key (32 hex digits over its canonical description) and one
   without a receipt does not exist; readers open only what a receipt or a manifest names.
 
 Two attempts at the same key must agree: the loser compares receipts and raises VerifyError when the stage
-turns out not to be deterministic. Temporary files of killed attempts are harmless and swept by age.
+turns out not to be deterministic (attempts that met other external effects may differ: `effects`). Temporary
+files of killed attempts are harmless and swept by age.
 """
 
 import contextlib
@@ -220,8 +221,8 @@ class ObjectWriter:
         self._open.clear()
 
     def commit(self, facts: Mapping[str, Any], volatile: Mapping[str, Any] | None = None) -> Receipt:
-        """Make the work visible. Raises VerifyError when another attempt left a different result, and neither met an
-        external effect (else what stands is returned)."""
+        """Make the work visible. Where another attempt left a different result it stands and is returned if the two met
+        different external effects, else VerifyError is raised."""
         fsync_dir(self.folder)
         document = sealed(
             {

@@ -25,7 +25,7 @@ from typing import Any
 from gristmill.manifests.canonical import is_sealed
 from gristmill.manifests.commit import OBJECTS, ObjectStore, ObjectWriter, replace_file
 from gristmill.manifests.effects import differ_by_effects
-from gristmill.manifests.errors import GristmillError, attempts_differ
+from gristmill.manifests.errors import GristmillError, VerifyError, attempts_differ
 from gristmill.manifests.indexes import INDEX, INDEXES, index_files, read_index
 from gristmill.manifests.manifest import ALARMS, MANIFEST, file_entries
 from gristmill.manifests.receipt import RECEIPT, FileEntry, Receipt, parse_receipt, read_receipt
@@ -81,18 +81,7 @@ class RemoteStore(ObjectStore):
 
     def receipts(self, keys: Iterable[str]) -> Iterator[Receipt | None]:
         """See ObjectStore.receipts; the working copy is left as it is. Raises VerifyError on one that is damaged."""
-
-        def one(key: str) -> Receipt | None:
-            name = f"{OBJECTS}/{key}/{RECEIPT}"
-            found = get(self.remote, name)
-            if found is None:
-                return None
-            receipt = parse_receipt(found[0])
-            if receipt is None:
-                raise damaged(self.remote, name, "not a whole receipt")
-            return receipt
-
-        return self._at_once(one, list(keys))
+        return self._at_once(lambda key: self._standing(key)[0], list(keys))
 
     def fetch(self, paths: Iterable[str | Path]) -> None:
         """Bring files of objects and of indexes, and all files of objects whose folder is named; pass over all else.
@@ -210,19 +199,27 @@ class RemoteStore(ObjectStore):
 
     def _adopt(self, key: str) -> Receipt | None:
         """The receipt that stands in object storage, written into the working copy, too."""
+        folder = self.folder(key)
+        try:
+            receipt, data = self._standing(key)
+        except VerifyError:
+            (folder / RECEIPT).unlink(missing_ok=True)
+            raise
+        if receipt is not None and _bytes_of(folder / RECEIPT) != data:
+            folder.mkdir(parents=True, exist_ok=True)
+            replace_file(folder / RECEIPT, data)
+        return receipt
+
+    def _standing(self, key: str) -> tuple[Receipt | None, bytes]:
+        """The receipt that stands in object storage, and its bytes. Raises VerifyError on one that is damaged."""
         name = f"{OBJECTS}/{key}/{RECEIPT}"
         found = get(self.remote, name)
         if found is None:
-            return None
-        folder = self.folder(key)
-        folder.mkdir(parents=True, exist_ok=True)
-        if _bytes_of(folder / RECEIPT) != found[0]:
-            replace_file(folder / RECEIPT, found[0])
-        receipt = read_receipt(folder)
+            return None, b""
+        receipt = parse_receipt(found[0])
         if receipt is None or receipt.key != key or not all(is_inside(f.path) for f in receipt.files):
-            (folder / RECEIPT).unlink(missing_ok=True)
             raise damaged(self.remote, name, "not a whole receipt")
-        return receipt
+        return receipt, found[0]
 
     def _entries(self, parts: Sequence[str]) -> Iterator[tuple[Path, FileEntry]]:
         """The folder and the entries of the files that a path below the root names."""

@@ -204,38 +204,44 @@ def run(args: argparse.Namespace) -> int:
 def told_of_loss(out: Path, args: argparse.Namespace) -> Generator[None]:
     """Say what a run leaves, and how it goes on, where it ends with exit code 6 (a lost engine, a full disk), or where
     an engine is not there that is to go on with what another run has done."""
-    from gristmill.pipeline.cli.output import say
-
     try:
         yield
     except (GristmillError, OSError) as error:
         told = expected(error) if isinstance(error, OSError) else error
-        committed = _left_of(out, args.out) if isinstance(error, EngineMissingError) else ""
-        if (told is not None and told.exit_code == EXIT_ENGINE) or (committed and not committed.startswith(_NOTHING)):
-            silent = isinstance(error, StorageLostError) and is_remote(args.out)
-            say(
-                f"committed: what stands in {args.out}, which cannot be asked now"
-                if silent
-                else _left_of(out, args.out)
-            )
-            say(f"resume with: gristmill {shlex.join(args.called_with)}")
+        lost = told is not None and told.exit_code == EXIT_ENGINE
+        if lost and isinstance(error, StorageLostError) and is_remote(args.out):
+            _tell(args, f"what stands in {args.out}, which cannot be asked now")
+        elif lost or isinstance(error, EngineMissingError):
+            done = _committed(out)
+            if lost or done:
+                count = "an unknown number of" if done is None else done
+                _tell(args, f"{count} tasks in {args.out}; datasets published: {_published(out) or 'none yet'}")
         raise
 
 
-_NOTHING = "committed: 0 tasks"
+def _tell(args: argparse.Namespace, committed: str) -> None:
+    from gristmill.pipeline.cli.output import say
+
+    say(f"committed: {committed}")
+    say(f"resume with: gristmill {shlex.join(args.called_with)}")
 
 
-def _left_of(out: Path, shown: str) -> str:
-    from gristmill.manifests.manifest import published
+def _committed(out: Path) -> int | None:
+    """Tasks with a whole receipt; None where that cannot be told."""
     from gristmill.manifests.open_store import open_store
 
-    made, done = "", "an unknown number of"
-    with suppress(GristmillError, OSError, ValueError):
-        made = ", ".join(name for name, _ in published(out))
     with suppress(GristmillError, OSError):
         keys = [path.parent.name for path in (out / OBJECTS).glob(f"*/{RECEIPT}")]
-        done = str(sum(found is not None for found in open_store(out).find_all(keys)))
-    return f"committed: {done} tasks in {shown}; datasets published: {made or 'none yet'}"
+        return sum(found is not None for found in open_store(out).find_all(keys))
+    return None
+
+
+def _published(out: Path) -> str:
+    from gristmill.manifests.manifest import published
+
+    with suppress(GristmillError, OSError, ValueError):
+        return ", ".join(name for name, _ in published(out))
+    return ""
 
 
 def _report(

@@ -6,6 +6,7 @@ In: what is installed and on PATH. Nothing is imported that is heavy and nothing
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gristmill.pipeline.engines import needs
@@ -83,11 +84,11 @@ def _datatrove(executor: str) -> EngineHere:
 
 def _slurm_silence() -> str:
     """Why no controller of Slurm answers; empty when one does."""
-    try:
+    with suppress(OSError, subprocess.TimeoutExpired):
         done = subprocess.run(["scontrol", "ping"], capture_output=True, text=True, timeout=_PING_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return "a controller that answers (scontrol ping)"
-    return "" if done.returncode == 0 and " UP" in done.stdout else "a controller that answers (scontrol ping)"
+        if done.returncode == 0 and " UP" in done.stdout:
+            return ""
+    return "a controller that answers (scontrol ping)"
 
 
 def _packaged(name: str, extra: str, *packages: str) -> EngineHere:

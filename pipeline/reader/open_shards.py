@@ -46,14 +46,15 @@ class Shard:
 class OpenShards:
     """See the module."""
 
-    def __init__(self, shards: Sequence[Shard], context: int) -> None:
+    def __init__(self, shards: Sequence[Shard], first: Ints, context: int) -> None:
+        """`first`: int64[shards + 1], the rows before each and of all."""
         self._shards = shards
         self._context = context
         self._pid = os.getpid()
         self._open: OrderedDict[int, tuple[int, int]] = OrderedDict()
         self.heads: dict[int, RowIndex] = {}
         self.table: Ints = np.full((len(shards), 8), -1, dtype=np.int64)
-        self.table[:, FIRST_ROW] = np.cumsum([0, *(shard.rows for shard in shards)])[:-1]
+        self.table[:, FIRST_ROW] = first[:-1]
         self.batches: Ints = np.empty((0, 2), dtype=np.int64)
 
     def is_of_this_process(self) -> bool:

@@ -13,11 +13,10 @@ import numpy.typing as npt
 from blake3 import blake3
 from numba import types
 
-from gristmill.stages.kernels.jit import KEYS, OFFSETS, helper, kernel
+from gristmill.stages.kernels.jit import KEYS, OFFSETS, kernel
+from gristmill.stages.kernels.shingle_hash import GOLDEN, mix64, splitmix64
 
 ROUNDS = 6
-_MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-_MASK = (1 << 64) - 1
 
 Ints = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
@@ -34,14 +33,6 @@ def half_bits(n: int) -> int:
     return max(1, -(-(n - 1).bit_length() // 2))
 
 
-@helper
-def _finish(x: np.uint64) -> np.uint64:
-    z = x + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
 @kernel(types.int64[::1](OFFSETS, types.int64, types.int64, KEYS))
 def _permuted(counters: Ints, n: int, half: int, keys: Keys) -> Ints:
     low = (np.uint64(1) << np.uint64(half)) - np.uint64(1)
@@ -51,7 +42,7 @@ def _permuted(counters: Ints, n: int, half: int, keys: Keys) -> Ints:
         while True:
             left, right = x >> np.uint64(half), x & low
             for key in keys:
-                left, right = right, left ^ (_finish(right ^ key) & low)
+                left, right = right, left ^ (mix64((right ^ key) + np.uint64(GOLDEN)) & low)
             x = (left << np.uint64(half)) | right
             if x < np.uint64(n):
                 break
@@ -61,11 +52,9 @@ def _permuted(counters: Ints, n: int, half: int, keys: Keys) -> Ints:
 
 def permuted(counters: Ints, n: int, keys: Keys) -> Ints:
     """Where each of the counters, int64 in [0, n), goes: a bijection of [0, n)."""
-    fixed = np.ascontiguousarray(counters)
-    if len(fixed) and not 0 <= int(fixed.min()) <= int(fixed.max()) < n:
+    if len(counters) and not 0 <= int(counters.min()) <= int(counters.max()) < n:
         raise IndexError(f"counters must be in [0, {n})")
-    fixed.flags.writeable = False
-    return _permuted(fixed, n, half_bits(n), keys)
+    return _permuted(np.ascontiguousarray(counters), n, half_bits(n), keys)
 
 
 def permuted_plain(counter: int, n: int, keys: Keys) -> int:
@@ -76,14 +65,7 @@ def permuted_plain(counter: int, n: int, keys: Keys) -> int:
     while True:
         left, right = x >> half, x & low
         for key in keys.tolist():
-            left, right = right, left ^ (_finish_plain(right ^ key) & low)
+            left, right = right, left ^ (int(splitmix64(right ^ key, 1)[0]) & low)
         x = (left << half) | right
         if x < n:
             return x
-
-
-def _finish_plain(x: int) -> int:
-    z = (x + _MIX[0]) & _MASK
-    z = ((z ^ (z >> 30)) * _MIX[1]) & _MASK
-    z = ((z ^ (z >> 27)) * _MIX[2]) & _MASK
-    return z ^ (z >> 31)

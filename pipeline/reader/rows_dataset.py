@@ -16,9 +16,9 @@ import xxhash
 
 from gristmill.manifests.errors import UsageError, VerifyError
 from gristmill.manifests.manifest import read_manifest
-from gristmill.manifests.row_index import ROW_TABLE
-from gristmill.manifests.trainer_schema import TokenizerIdentity, TrainerFormat
-from gristmill.pipeline.reader.fetch_kernel import ENTRY_BYTES
+from gristmill.manifests.row_index import ROW_TABLE, aux_hash
+from gristmill.manifests.trainer_schema import TokenizerIdentity
+from gristmill.pipeline.reader.fetch_kernel import ENTRY_BYTES, NO_ROOM, NOT_OPEN, read_rows
 from gristmill.pipeline.reader.open_shards import OpenShards, Shard
 from gristmill.pipeline.reader.sides import RawSides
 
@@ -81,8 +81,6 @@ class RowsDataset:
 
         Raises CorruptRowError, naming the first row that is not what was written, IndexError outside.
         """
-        from gristmill.pipeline.reader.fetch_kernel import NO_ROOM, NOT_OPEN, read_rows
-
         count = len(rows)
         if count and not 0 <= int(rows.min()) <= int(rows.max()) < self.rows:
             raise IndexError(f"rows are numbered [0, {self.rows})")
@@ -91,12 +89,11 @@ class RowsDataset:
         sides = np.empty(_SIDE_BYTES * (count + 1), dtype=np.uint8)
         opened, ids, start = self.open_shards(), out.view(np.uint8), 0
         while True:
-            places = (opened.table, opened.batches, ids, entries, sides, bounds, start)
-            ended, start = read_rows(rows, *places)
+            ended, start = read_rows(rows, opened.table, opened.batches, ids, entries, sides, bounds, start)
             if not ended:
                 break
             if ended == NOT_OPEN:
-                opened.open_all((np.searchsorted(self.first, rows[start:], side="right") - 1).tolist())
+                opened.open_all(self._shard_of(rows[start:]).tolist())
             elif ended == NO_ROOM:
                 sides = np.concatenate([sides, np.empty(len(sides) + int(bounds[start + 1]), dtype=np.uint8)])
             else:
@@ -108,8 +105,12 @@ class RowsDataset:
     def open_shards(self) -> OpenShards:
         """The files of this process."""
         if self._shards is None or not self._shards.is_of_this_process():
-            self._shards = OpenShards(self.shards, self.context)
+            self._shards = OpenShards(self.shards, self.first, self.context)
         return self._shards
+
+    def _shard_of(self, rows: Any) -> Any:
+        """The number of the shard that each row stands in."""
+        return np.searchsorted(self.first, rows, side="right") - 1
 
     def _verify(self, rows: Ints, ids: Any, entries: Any, sides: tuple[Any, Ints]) -> None:
         data, bounds = memoryview(sides[0]), sides[1].tolist()
@@ -121,7 +122,7 @@ class RowsDataset:
                 raise self._corrupt(int(rows[i]), "its segments are not what they hash to")
 
     def _corrupt(self, row: int, how: str) -> CorruptRowError:
-        shard = int(np.searchsorted(self.first, row, side="right")) - 1
+        shard = int(self._shard_of(row))
         where = f"{self.shards[shard].path} row {row - int(self.first[shard])}"
         remedy = "see `gristmill verify`; on_corrupt='skip' goes on without the row"
         error = CorruptRowError("a row is damaged", where, how, remedy)
@@ -133,7 +134,7 @@ class RowsDataset:
 
         The record batch that holds it is read, without its ids, and held against its hash. Raises CorruptRowError.
         """
-        shard = int(np.searchsorted(self.first, row, side="right")) - 1
+        shard = int(self._shard_of(row))
         head = self.open_shards().open(shard)
         number = int(np.searchsorted(head.batches["first"], row - self.first[shard], side="right")) - 1
         place = head.batches[number]
@@ -141,16 +142,10 @@ class RowsDataset:
         with pa.memory_map(str(self.shards[shard].path)) as source:
             view = memoryview(source.read_buffer())
             ids_end = int(place["ids_at"]) + 4 * self.context * (stop - int(place["first"]))
-            hasher = xxhash.xxh3_64(view[int(place["at"]) : int(place["ids_at"])])
-            hasher.update(view[ids_end : int(place["end"])])
-            if hasher.intdigest() != int(place["aux"]):
+            around_ids = [view[int(place["at"]) : int(place["ids_at"])], view[ids_end : int(place["end"])]]
+            if aux_hash(around_ids) != int(place["aux"]):
                 raise self._corrupt(row, "its documents are not what they hash to")
             batch = pa.ipc.open_file(source).get_batch(number)
             one = batch.slice(row - int(self.first[shard]) - int(place["first"]), 1)
             names = [name for name in batch.schema.names if name != "input_ids"]
             return one.select(names).to_pylist()[0]
-
-    def format_of(self, shard: int = 0) -> TrainerFormat:
-        """The format that a shard's schema names."""
-        with pa.memory_map(str(self.shards[shard].path)) as source:
-            return TrainerFormat.from_metadata(pa.ipc.open_file(source).schema.metadata)

@@ -54,6 +54,20 @@ def _number(data: Any, at: int, stop: int) -> tuple[Any, int]:
     return np.int64(0), -1
 
 
+@helper
+def _items(data: Any, at: Any, stop: int, out: Any, filled: int) -> tuple[int, Any]:
+    """A count, and so many items of a number a column of `out`, into its rows from `filled` on; the rows that are
+    filled then and the place behind, which is -1 where they do not end, or have no room."""
+    count, at = _number(data, at, stop)
+    for _ in range(count):
+        if at < 0 or filled >= len(out):
+            return filled, -1
+        for column in range(out.shape[1]):
+            out[filled, column], at = _number(data, at, stop)
+        filled += 1
+    return filled, at
+
+
 @kernel(
     types.Tuple((types.int64[:, ::1], types.int64[:, ::1], types.int64[:, ::1], types.int64[:, ::1], types.int64))(
         BYTES, OFFSETS
@@ -87,23 +101,8 @@ def _decoded(data: Any, bounds: Any) -> Any:
             segments[n_segments, 4], segments[n_segments, 5] = offset, medium
             end += length
             n_segments += 1
-        count, at = _number(data, at, stop)
-        for _ in range(count):
-            if at < 0 or n_loss >= most:
-                return counts, segments, loss, media, row + 1
-            first, at = _number(data, at, stop)
-            span, at = _number(data, at, stop)
-            weight, at = _number(data, at, stop)
-            loss[n_loss, 0], loss[n_loss, 1], loss[n_loss, 2] = first, first + span, weight
-            n_loss += 1
-        count, at = _number(data, at, stop)
-        for _ in range(count):
-            if at < 0 or n_media >= most:
-                return counts, segments, loss, media, row + 1
-            first, at = _number(data, at, stop)
-            span, at = _number(data, at, stop)
-            media[n_media, 0], media[n_media, 1] = first, span
-            n_media += 1
+        n_loss, at = _items(data, at, stop, loss, n_loss)
+        n_media, at = _items(data, at, stop, media, n_media)
         if at != stop:
             return counts, segments, loss, media, row + 1
         counts[row + 1, 0], counts[row + 1, 1], counts[row + 1, 2] = n_segments, n_loss, n_media
@@ -125,13 +124,12 @@ class RawSides:
 def sides_of(data: npt.NDArray[np.uint8], bounds: Ints) -> Sides:
     """Of rows whose sides lie behind one another; row r's is `data[bounds[r]:bounds[r + 1]]`. Raises ValueError, naming
     the row, where one is no side."""
-    for array in (data, bounds):
-        array.flags.writeable = False
     counts, segments, loss, media, wrong = _decoded(data, bounds)
     if wrong:
         raise ValueError(f"row {wrong - 1} has no side")
     of_segments, of_loss, of_media = (np.ascontiguousarray(counts[:, i]) for i in range(3))
     spans = loss[: of_loss[-1]]
+    spans[:, 1] += spans[:, 0]
     weight = spans[:, 2].astype(np.uint32).view(np.float32)
     return Sides(
         of_segments, segments[: of_segments[-1]], of_loss, spans[:, :2], weight, of_media, media[: of_media[-1]]

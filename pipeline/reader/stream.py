@@ -72,6 +72,8 @@ class TokenStream(_BASE):
         if global_batch < 1 or global_batch % world_size:
             remedy = "give a multiple of world_size"
             raise UsageError("ranks cannot share the batch evenly", "TokenStream global_batch", global_batch, remedy)
+        if options is not None and options.torch and _TORCH is None:
+            raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
         self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.options = options or ReadOptions()
@@ -119,10 +121,11 @@ class TokenStream(_BASE):
         return np.concatenate([np.empty(0, np.int64), *parts]), at
 
     def _batch(self, indices: Ints, first: int) -> Batch:
-        stage = self.plan.stages[stage_of(self.plan, first)]
+        number = stage_of(self.plan, first)
+        stage = self.plan.stages[number]
         tokens = np.empty((len(indices), stage.context), dtype=np.int32)
         if not len(indices):
-            return Batch(self._given(tokens), first, stage_of(self.plan, first), indices, (), indices, ())
+            return Batch(self._given(tokens), first, number, indices, (), indices, ())
         placed = self._order.places(indices)
         sides: list[tuple[Ints, Any]] = []
         for s in np.unique(placed.source).tolist():
@@ -133,7 +136,7 @@ class TokenStream(_BASE):
             if part is not tokens:
                 tokens[here] = part
         names = tuple(stage.mixture.names[s] for s in placed.source.tolist())
-        return Batch(self._given(tokens), first, placed.stage, indices, names, placed.row, tuple(sides))
+        return Batch(self._given(tokens), first, number, indices, names, placed.row, tuple(sides))
 
     def _read(self, dataset: Any, rows: Ints, here: Ints, out: Any, indices: Ints) -> list[tuple[Ints, Any]]:
         """The sides of a dataset's rows of a batch; damaged ones are padding where that is asked for."""
@@ -152,14 +155,7 @@ class TokenStream(_BASE):
         return found
 
     def _given(self, tokens: Any) -> Any:
-        wanted = self.options.torch
-        if wanted is False:
-            return tokens
-        if _TORCH is not None:
-            return _TORCH.from_numpy(tokens)
-        if wanted:
-            raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
-        return tokens
+        return tokens if _TORCH is None or self.options.torch is False else _TORCH.from_numpy(tokens)
 
     def _ahead(self) -> Iterator[tuple[Batch | None, int, int]]:
         """`_made`, in a thread that is as many batches ahead as are asked for, and ends with the iterator."""
@@ -197,7 +193,8 @@ class TokenStream(_BASE):
 
     def __getitem__(self, index: int) -> Batch:
         """The row at a global index, as a batch of one: what any step saw, without going there."""
-        return self._batch(np.array([range(self.plan.rows)[index]], dtype=np.int64), range(self.plan.rows)[index])
+        found = range(self.plan.rows)[index]
+        return self._batch(np.array([found], dtype=np.int64), found)
 
     def skip(self, ranges: Iterable[tuple[int, int]]) -> None:
         """Leave out the global indices of half-open ranges from here on; they stand in the state."""

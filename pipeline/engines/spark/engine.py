@@ -183,7 +183,7 @@ class SparkEngine:
         """Raise EngineLostError where executors have had nothing to do for long, and tasks ask for more than one core:
         Spark waits for ever, without a word, for an executor that has room for them."""
         resources = _enough(waiting)
-        if is_local(self._master) or (resources.cpus == 1 and not resources.gpus):
+        if not _takes_more(self._master, resources):
             return
         asked = f"cpus: {resources.cpus}" + (f", gpus: {resources.gpus}" if resources.gpus else "")
         remedy = f"lower `resources`, or give executors more (spark.executor.cores of the profile); {_RESUME}"
@@ -231,9 +231,14 @@ def _slices(context: Context, tasks: int, resources: Resources) -> int:
     return tasks
 
 
+def _takes_more(master: str, resources: Resources) -> bool:
+    """Whether a cluster is to be told that a task takes more than one core."""
+    return not is_local(master) and (resources.cpus > 1 or resources.gpus > 0)
+
+
 def _sized(rdd: Any, master: str, resources: Resources) -> Any:
     """The RDD with what each of its tasks takes, where a cluster can be told."""
-    if is_local(master) or (resources.cpus == 1 and not resources.gpus):
+    if not _takes_more(master, resources):
         return rdd
     from pyspark.resource import ResourceProfileBuilder, TaskResourceRequests
 

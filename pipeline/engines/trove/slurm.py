@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gristmill.manifests.errors import EngineLostError, EngineMissingError, UsageError
+from gristmill.pipeline.engines import needs
 from gristmill.pipeline.engines.trove.job import Job, Worker
 from gristmill.pipeline.engines.trove.slurm_executor import SlurmJob, slurm_executor
 from gristmill.pipeline.profile import SlurmProfile
 from gristmill.pipeline.task import Resources, Task
 
-PROGRAMS = ("sbatch", "squeue", "scancel", "scontrol")
 FIRST_POLL_S, LAST_POLL_S = 1.0, 15.0
 SILENT_S = 600.0
 """So long may the controller not answer, as when it is restarted."""
@@ -47,7 +47,7 @@ class SlurmLauncher:
     stuck_s = float("inf")
 
     def __init__(self, profile: SlurmProfile, workers: int | None) -> None:
-        missing = [name for name in PROGRAMS if shutil.which(name) is None]
+        missing = [name for name in needs.SLURM if shutil.which(name) is None]
         if missing:
             remedy = "run on a node that submits jobs, or leave the option out: results do not depend on the executor"
             raise EngineMissingError("Slurm's programs are not on PATH", "--executor slurm", missing[0], remedy)
