@@ -224,8 +224,8 @@ def _count_hex(data: Bytes, start: int, end: int, counts: Counts) -> None:
                 counts[_LONGEST_RUN] = max(counts[_LONGEST_RUN], last - first)
         if items == 0:
             at = first + 1
-            # No item begins inside a name; most of the text is names.
-            while at < end and _is_name(_signed(data[at])):
+            # No item begins inside a name; most of the text is names. Behind a backslash a name may begin.
+            while data[first] != _BACKSLASH and at < end and _is_name(_signed(data[at])):
                 at += 1
 
 

@@ -69,7 +69,7 @@ class CodeRules:
     """Rules for source files: types, copies, generated and minified files, encoded data, comments, syntax."""
 
     name: ClassVar[str] = "code_rules"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     keep: tuple[str, ...] = param((), "languages to keep, such as python, cpp; empty keeps all that are known")
     limits: Mapping[str, float | None] | None = param(

@@ -4,7 +4,7 @@ import base64
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gristmill.stages.kernels.code_shape import SHAPE_COUNTS, shape_files
@@ -72,6 +72,7 @@ HOSTILE = st.one_of(st.lists(PIECES, max_size=24).map("".join), st.text(max_size
 
 @settings(max_examples=500, deadline=None)
 @given(texts=st.lists(HOSTILE, max_size=3))
+@example(texts=["\\de ad be ef de ad be ef "])  # an item behind a backslash that begins none
 def test_kernel_and_twin_agree(texts: list[str]) -> None:
     assert shape_files(*spans_of(texts)).tolist() == [shape_counts(text) for text in texts]
 
