@@ -68,7 +68,9 @@ def own(dataset: Path, order: Any, verify: bool) -> tuple[list[float], list[floa
         direct_s = time.process_time() - start
         start = time.process_time()
         seen = 0
-        for batch in TokenStream(dataset, global_batch=BATCH, options=ReadOptions(verify=verify, torch=False)):
+        for batch in TokenStream(
+            dataset, global_batch=BATCH, threads=1, verify="row" if verify else "off", options=ReadOptions(torch=False)
+        ):
             batch.tokens.astype(np.int64)
             seen += len(batch)
         if number:
