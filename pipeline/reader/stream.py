@@ -32,8 +32,7 @@ from gristmill.pipeline.reader.buffers import Buffers
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
-
-STATE_VERSION = 1
+from gristmill.pipeline.reader.state import read_state, state_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -189,30 +188,12 @@ class TokenStream(_BASE):
         self.skipped = merged([*self.skipped, *((int(a), int(b)) for a, b in ranges)])
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the next batch begins, with what that counts in: under 1 KB, and the same on every rank."""
-        manifests = {name: dataset.digest for name, dataset in self.plan.datasets.items()}
-        skipped = [list(r) for r in self.skipped]
-        return {
-            "v": STATE_VERSION,
-            "next": self.next,
-            "plan": self.plan.digest,
-            "manifests": manifests,
-            "skipped": skipped,
-        }
+        """Where the next batch begins, with what that counts in (`state`): the same on every rank."""
+        return state_of(self.plan, self.next, self.skipped)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state. Raises UsageError where it is none, or of another plan or other data."""
-        if state.get("v") != STATE_VERSION or not isinstance(state.get("next"), int):
-            raise UsageError("no state of a TokenStream", "load_state_dict", sorted(state), "give what state_dict gave")
-        own = self.state_dict()
-        for key in ("plan", "manifests"):
-            if state[key] != own[key]:
-                remedy = "go on with the plan and the datasets that the state is of"
-                raise UsageError(f"the state is of another plan ({key})", "load_state_dict", state[key], remedy)
-        if not 0 <= state["next"] <= self.plan.rows:
-            raise UsageError("the state is outside of the plan", "load_state_dict", state["next"], "use its own plan")
-        self.next = state["next"]
-        self.skipped = merged([(a, b) for a, b in state["skipped"]])
+        self.next, self.skipped = read_state(state, self.plan)
 
     def documents(self, index: int) -> dict[str, Any]:
         """What the row at a global index says of itself: its documents and tasks, segments, media, loss spans."""
