@@ -70,7 +70,7 @@ def own(dataset: Path, order: Any, verify: bool) -> dict[str, float]:
         told[which] = len(order) / (time.process_time() - start)
     start, seen = time.process_time(), 0
     words = "row" if verify else "off"
-    for batch in TokenStream(dataset, global_batch=BATCH, threads=1, verify=words, options=ReadOptions(torch=False)):
+    for batch in TokenStream(dataset, global_batch=BATCH, verify=words, options=ReadOptions(torch=False)):
         batch.tokens.astype(np.int64)
         seen += len(batch)
         batch.release()
