@@ -1,0 +1,92 @@
+"""Where documents longer than a row are cut: at the best place that their structure offers near the row's end.
+
+In: lengths in tokens, and the `Structure` of those that are longer than a row; out: `Parts`, pieces in document order.
+
+Rules, for a piece that begins at token `start` of a document with more than `context` tokens left:
+
+* it ends at the candidate of the highest level in its last quarter, tokens [start + context - context // 4,
+  start + context], the latest among equals; where there is none, at start + context;
+* no piece ends inside a medium, nor inside a hold (a medium with its caption) unless the hold is longer than a row
+  by itself: a place inside gives way to the begin of what it stands in.
+
+What is left and fits into a row is one piece. A document that fits into a row is never cut.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+WINDOW_DIVISOR = 4
+"""A piece may end in the last quarter of its row. Stretches of 256 tokens have one candidate each, so the quarter of the
+shortest row in use (8,192) offers 8, a heading or a blank line nearly always among them."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What packing knows of the inside of n documents; one that fits into a row needs none.
+
+    breaks: int64, candidates and marks as in `TOKENISED.breaks`, ascending within a document, those of document i at
+    [breaks_of[i], breaks_of[i + 1]). media_start, media_len: int64, tokens, ascending and apart, likewise by media_of.
+    """
+
+    breaks_of: Ints
+    breaks: Ints
+    media_of: Ints
+    media_start: Ints
+    media_len: Ints
+
+    @staticmethod
+    def unknown(documents: int) -> "Structure":
+        """Of documents of which nothing is known."""
+        none, bounds = np.zeros(0, np.int64), np.zeros(documents + 1, np.int64)
+        return Structure(bounds, none, bounds, none, none)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Pieces before they have a place: document, token of it at which the piece begins, tokens, whether it is the
+    last, whether a separator follows, and the tokens of both."""
+
+    doc: Ints
+    doc_offset: Ints
+    length: Ints
+    ends_doc: Bools
+    separator: Bools
+
+    @property
+    def size(self) -> Ints:
+        """Tokens with the separator."""
+        return self.length + self.separator
+
+    def take(self, at: Ints) -> "Parts":
+        """The pieces at these indices."""
+        columns = (self.doc, self.doc_offset, self.length, self.ends_doc, self.separator)
+        return Parts(*(c[at] for c in columns))
+
+    def followed_by(self, other: "Parts") -> "Parts":
+        """These pieces, then others."""
+        mine = (self.doc, self.doc_offset, self.length, self.ends_doc, self.separator)
+        theirs = (other.doc, other.doc_offset, other.length, other.ends_doc, other.separator)
+        return Parts(*(np.concatenate(pair) for pair in zip(mine, theirs, strict=True)))
+
+
+def cut(lengths: Ints, context: int, structure: Structure) -> Parts:
+    """Pieces of all documents; see the module."""
+    from gristmill.pipeline.cut_kernel import piece_offsets
+
+    known = (structure.breaks_of, structure.breaks, structure.media_of, structure.media_start, structure.media_len)
+    return parts_of(lengths, context, *piece_offsets(lengths, context, *known))
+
+
+def parts_of(lengths: Ints, context: int, counts: Ints, offset: Ints) -> Parts:
+    """Parts from the number of pieces of each document and the offset of each piece."""
+    doc = np.repeat(np.arange(len(lengths), dtype=np.int64), counts)
+    stop = np.append(offset[1:], 0)
+    ends = np.append(doc[1:] != doc[:-1], True)[: len(doc)]
+    stop = np.where(ends, lengths[doc], stop[: len(doc)])
+    length = stop - offset
+    return Parts(doc, offset, length, ends, ends & (length < context))
