@@ -45,6 +45,19 @@ class Structure:
         none, bounds = np.zeros(0, np.int64), np.zeros(documents + 1, np.int64)
         return Structure(bounds, none, bounds, none, none)
 
+    def take(self, docs: Ints) -> "Structure":
+        """Of the documents with these indices."""
+        breaks_of, breaks = _ranges(self.breaks_of, docs)
+        media_of, media = _ranges(self.media_of, docs)
+        return Structure(breaks_of, self.breaks[breaks], media_of, self.media_start[media], self.media_len[media])
+
+
+def _ranges(bounds: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """(bounds of the ranges taken, index of each item in them)."""
+    sizes = bounds[rows + 1] - bounds[rows]
+    taken = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+    return taken, np.arange(taken[-1]) + np.repeat(bounds[rows] - taken[:-1], sizes)
+
 
 @dataclass(frozen=True)
 class Parts:

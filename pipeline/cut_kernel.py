@@ -62,7 +62,9 @@ def _before_hold(place: int, start: int, context: int, breaks: Ints, low: int, h
 
 
 @njit(cache=True)
-def _next_cut(start: int, context: int, breaks: Ints, marks: tuple[int, int], media: tuple[Ints, Ints, int, int]) -> int:
+def _next_cut(
+    start: int, context: int, breaks: Ints, marks: tuple[int, int], media: tuple[Ints, Ints, int, int]
+) -> int:
     """Where a piece ends that begins at `start` and cannot hold the rest of its document."""
     low, high = marks
     media_start, media_len, first, stop = media

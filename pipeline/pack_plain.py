@@ -63,7 +63,9 @@ def _cuts(length: int, context: int, breaks: list[tuple[int, int]], media: list[
         if length - at <= context:
             break
         window = range(at + context - context // WINDOW_DIVISOR, at + context + 1)
-        best = max(((level, p) for p, level in breaks if p in window and level < HOLD_END), default=(0, at + context))[1]
+        best = max(((level, p) for p, level in breaks if p in window and level < HOLD_END), default=(0, at + context))[
+            1
+        ]
         for spans in (apart, media):
             best = next((s for s, e in spans if at < s < best < e), best)
         at = best
@@ -116,7 +118,9 @@ def _filled(
         if (sum(rooms) - len(gone) * context) * 1_000_000 <= PADDING_PER_MILLION * left * context:
             break
         apart = gone | {r}
-        if sum(context - rooms[g] for g in apart) > sum(x for i, x in enumerate(rooms) if is_open[i] and i not in apart):
+        if sum(context - rooms[g] for g in apart) > sum(
+            x for i, x in enumerate(rooms) if is_open[i] and i not in apart
+        ):
             break
         gone = apart
     roomy = sorted((r for r in range(len(rows)) if is_open[r] and r not in gone), key=lambda r: -rooms[r])
@@ -127,7 +131,9 @@ def _filled(
         while length:
             while roomy and (not _room(made[roomy[0]], context) or len(made[roomy[0]]) == limit):
                 roomy.pop(0)
-            if not roomy and (not more or len(more[-1]) == limit or _room(more[-1], context) < min(length + ends, context)):
+            if not roomy and (
+                not more or len(more[-1]) == limit or _room(more[-1], context) < min(length + ends, context)
+            ):
                 more.append([])
             row = made[roomy[0]] if roomy else more[-1]
             room = _room(row, context)
