@@ -122,8 +122,8 @@ BREAK_LEVELS = 8
 """`breaks` holds `position * BREAK_LEVELS + level`: a place in front of token `position` of the document."""
 
 BREAK_TOKEN, BREAK_SENTENCE, BREAK_LINE, BREAK_PARAGRAPH, BREAK_TOP, HOLD_END, HOLD_START = range(1, 8)
-"""Levels, the better the higher: in front of any whole character, behind a sentence, a line, a blank line; in front of a
-heading (in code of what stands behind a blank line and is not indented). The last two are marks: from a hold's
+"""Levels, the better the higher: in front of any whole character, behind a sentence, a line, a blank line; in front
+of a heading (in code of what stands behind a blank line and is not indented). The last two are marks: from a hold's
 start to its end stand a medium and its caption, which stay together, and no candidate lies between."""
 
 TOKENISED = pa.schema(
@@ -139,9 +139,9 @@ TOKENISED = pa.schema(
         pa.field("breaks", pa.large_list(pa.int64()), nullable=False),
     ]
 )
-"""A document a row: `n_tokens == len(input_ids)`, no separator; order of rows as in the documents' shards. `breaks` ascend
-and lie in (0, n_tokens), marks in [0, n_tokens]; a document of up to BREAK_STRETCH_TOKENS has none, nor one whose
-ids do not spell its text byte by byte (a tokenizer that normalises)."""
+"""A document a row: `n_tokens == len(input_ids)`, no separator; order of rows as in the documents' shards. `breaks`
+ascend and lie in (0, n_tokens), marks in [0, n_tokens]; a document of up to BREAK_STRETCH_TOKENS has none, nor one
+whose ids do not spell its text byte by byte (a tokenizer that normalises)."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ BREAK_STRETCH_TOKENS tokens, in each stretch of so many, the best place to cut, 
 
 Levels (`manifests.trainer_schema`), of a place in front of a token:
 
-* BREAK_TOP: a line that is a heading begins: `# ` to `###### ` (`extract_html` writes these), \\part, \\chapter, \\section,
-  \\subsection; in code instead a line that is not indented, behind a blank line;
+* BREAK_TOP: a line that is a heading begins: `# ` to `###### ` (`extract_html` writes these), \\part, \\chapter,
+  \\section, \\subsection; in code instead a line that is not indented, behind a blank line;
 * BREAK_PARAGRAPH: a line begins behind a blank line; BREAK_LINE: a line begins;
 * BREAK_SENTENCE: behind `.`, `!`, `?` with space behind it, closing quotes or brackets between, and behind their wide
   forms and the danda;

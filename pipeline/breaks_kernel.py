@@ -42,7 +42,7 @@ _OUT = types.Array(types.int64, 1, "C")
 
 @inner
 def _is_blank(byte: Any) -> Any:
-    return byte == _SPACE or byte == _TAB or byte == _CR
+    return byte in (_SPACE, _TAB, _CR)
 
 
 @helper
@@ -76,7 +76,7 @@ def _is_heading(data: Any, place: Any, end: Any) -> Any:
 @inner
 def _closes(byte: Any) -> Any:
     """A quote or a closing bracket."""
-    return byte == 0x22 or byte == 0x27 or byte == 0x29 or byte == 0x5D
+    return byte in (0x22, 0x27, 0x29, 0x5D)
 
 
 @helper
@@ -114,7 +114,7 @@ def _level(data: Any, begin: Any, place: Any, end: Any, is_code: Any) -> Any:
         if not _blank_line_before(data, begin, place):
             return _LINE
         return _TOP if is_code and not (_is_blank(here) or here == _LF) else _PARAGRAPH
-    if here == _SPACE or before == _SPACE or here == _LF or before >= 0x80 or _closes(before):
+    if here in (_SPACE, _LF) or before == _SPACE or before >= 0x80 or _closes(before):
         return _SENTENCE if _ends_sentence(data, begin, place) else _TOKEN
     return _TOKEN
 
@@ -215,15 +215,14 @@ def _around_media(texts: Any, coded: Any, row: Any, is_code: Any, media: Any, ho
 
 @inner
 def _has_text(data: Any, place: Any, stop: Any) -> Any:
-    for at in range(place, stop):
-        if data[at] > _SPACE:
-            return True
-    return False
+    while place < stop and data[place] <= _SPACE:
+        place += 1
+    return place < stop
 
 
 @kernel(types.UniTuple(_OUT, 3)(_TEXTS, _IDS, _SPANS))
 def find_holds(texts: Any, coded: Any, media: Any) -> Any:
-    """(bounds int64[n + 1], starts, ends): media with the paragraphs that touch them, in tokens, one for each medium."""
+    """(bounds int64[n + 1], starts, ends): media with the paragraphs that touch them, in tokens, one a medium."""
     data, offsets = texts
     ids, id_offsets, lengths = coded
     rows = len(offsets) - 1
@@ -270,8 +269,8 @@ def find_holds(texts: Any, coded: Any, media: Any) -> Any:
 def candidates(texts: Any, coded: Any, is_code: Any, media: Any, holds: Any) -> Any:
     """(int64[n] counts, int64 breaks): candidates of each stretch and marks of each hold, ascending in a document.
 
-    texts: bytes and offsets; coded: ids, offsets, bytes of each id; is_code: bool[n]; media, holds: bounds int64[n + 1],
-    and starts and lengths in tokens (of holds: starts and ends).
+    texts: bytes and offsets; coded: ids, offsets, bytes of each id; is_code: bool[n]; media, holds: bounds int64[n +
+    1], and starts and lengths in tokens (of holds: starts and ends).
     """
     counts = np.zeros(len(is_code), np.int64)
     out = np.empty(1024, np.int64)

@@ -21,8 +21,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 WINDOW_DIVISOR = 4
-"""A piece may end in the last quarter of its row. Stretches of 256 tokens have one candidate each, so the quarter of the
-shortest row in use (8,192) offers 8, a heading or a blank line nearly always among them."""
+"""A piece may end in the last quarter of its row. Stretches of 256 tokens have one candidate each, so the quarter of
+the shortest row in use (8,192) offers 8, a heading or a blank line nearly always among them."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,18 @@ class Parts:
 
     def take(self, at: Ints) -> "Parts":
         """The pieces at these indices."""
-        columns = (self.doc, self.doc_offset, self.length, self.ends_doc, self.separator)
-        return Parts(*(c[at] for c in columns))
+        kept = (self.doc[at], self.doc_offset[at], self.length[at], self.ends_doc[at], self.separator[at])
+        return Parts(*kept)
 
     def followed_by(self, other: "Parts") -> "Parts":
         """These pieces, then others."""
-        mine = (self.doc, self.doc_offset, self.length, self.ends_doc, self.separator)
-        theirs = (other.doc, other.doc_offset, other.length, other.ends_doc, other.separator)
-        return Parts(*(np.concatenate(pair) for pair in zip(mine, theirs, strict=True)))
+        return Parts(
+            np.concatenate((self.doc, other.doc)),
+            np.concatenate((self.doc_offset, other.doc_offset)),
+            np.concatenate((self.length, other.length)),
+            np.concatenate((self.ends_doc, other.ends_doc)),
+            np.concatenate((self.separator, other.separator)),
+        )
 
 
 def cut(lengths: Ints, context: int, structure: Structure) -> Parts:
@@ -98,8 +102,9 @@ def cut(lengths: Ints, context: int, structure: Structure) -> Parts:
 def parts_of(lengths: Ints, context: int, counts: Ints, offset: Ints) -> Parts:
     """Parts from the number of pieces of each document and the offset of each piece."""
     doc = np.repeat(np.arange(len(lengths), dtype=np.int64), counts)
-    stop = np.append(offset[1:], 0)
-    ends = np.append(doc[1:] != doc[:-1], True)[: len(doc)]
-    stop = np.where(ends, lengths[doc], stop[: len(doc)])
+    ends = np.ones(len(doc), np.bool_)
+    ends[:-1] = doc[1:] != doc[:-1]
+    stop = lengths[doc]
+    stop[:-1] = np.where(ends[:-1], stop[:-1], offset[1:])
     length = stop - offset
     return Parts(doc, offset, length, ends, ends & (length < context))

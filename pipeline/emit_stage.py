@@ -28,7 +28,7 @@ class Emit:
     by: tuple[str, ...] = param(BY, "what keeps documents out of each other's rows: domain, length, both, or nothing")
     max_segments: int | None = param(
         None,
-        "documents, or pieces of one, in a row; null: any number. Kernels with a fixed number of sequences need a limit "
+        "documents, or pieces of one, in a row; null: any number. Kernels for a fixed number of sequences need a limit "
         "(google/grain#1000)",
     )
 

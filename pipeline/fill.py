@@ -29,8 +29,8 @@ class Placed:
 def fill(placed: Placed, order: Ints, liquid: Bools, context: int, max_pieces: int) -> Placed:
     """The same tokens in fewer rows, or `placed` itself where that is not called for.
 
-    order: int64, the pieces in the order of content; liquid: bool, pieces that may be cut to any measure; max_pieces: in
-    a row, at least 1.
+    order: int64, the pieces in the order of content; liquid: bool, pieces that may be cut to any measure; max_pieces:
+    in a row, at least 1.
     """
     from gristmill.pipeline.fill_kernel import pour
 

@@ -19,8 +19,8 @@ def pour(
 
     length, ends_doc: of each piece; room, slots: tokens, and pieces, that each row still takes, at least 1 each. A
     fragment is `taken` tokens of piece `source` from its token `shift` on. It stands in one of these rows, filled one
-    after the other, or, when all are full, in a new one, numbered behind them, where no piece is cut any more. The end of
-    a document has a separator unless there is no room for it.
+    after the other, or, when all are full, in a new one, numbered behind them, where no piece is cut any more. The
+    end of a document has a separator unless there is no room for it.
     """
     most = 2 * len(length) + len(room)
     fragments = np.empty((4, most), dtype=np.int64)

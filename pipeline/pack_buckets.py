@@ -1,9 +1,9 @@
 """Packing bucket by bucket: one `Pack` of all documents in which the rows of each bucket are one range.
 
-In: `Documents`; out: the pack, and for each bucket, in the order of rows, what a manifest says of it:
-`{"domain", "min_tokens", "max_tokens", "first_row", "stop_row", "documents", "tokens", "image_tokens", "padding_frac"}`:
-domain null where domains are packed together, "" for documents without one; documents of [min_tokens, max_tokens)
-tokens, max null for no bound; rows half open; tokens without separators, image_tokens those of them that stand for media.
+In: `Documents`; out: the pack, and for each bucket, in the order of rows, what a manifest says of it: `{"domain",
+"min_tokens", "max_tokens", "first_row", "stop_row", "documents", "tokens", "image_tokens", "padding_frac"}`: domain
+null where domains are packed together, "" for documents without one; documents of [min_tokens, max_tokens) tokens, max
+null for no bound; rows half open; tokens without separators, image_tokens those of them that stand for media.
 """
 
 from collections.abc import Sequence

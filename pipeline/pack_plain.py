@@ -127,7 +127,8 @@ def _filled(
     moving = sorted((p for r in gone for p in rows[r]), key=place.__getitem__)
     made = {r: [] if r in gone else list(row) for r, row in enumerate(rows)}
     more: list[list[_Fragment]] = []
-    for doc, offset, length, ends, _ in moving:
+    for doc, begin, size, ends, _ in moving:
+        offset, length = begin, size
         while length:
             while roomy and (not _room(made[roomy[0]], context) or len(made[roomy[0]]) == limit):
                 roomy.pop(0)
