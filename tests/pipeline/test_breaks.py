@@ -72,7 +72,7 @@ def coded(draw: st.DrawFn) -> tuple[bytes, list[int], list[tuple[int, int]]]:
 
 
 @given(st.lists(st.tuples(coded(), st.booleans()), min_size=1, max_size=3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_the_kernels_are_their_plain_twin(
     cases: list[tuple[tuple[bytes, list[int], list[tuple[int, int]]], bool]],
 ) -> None:
