@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gristmill.manifests.schema import MEDIUM, MEDIUM_CHAR
-from gristmill.manifests.tokenizer import Tokenizer
+from gristmill.manifests.tokenizer import Encoded, Tokenizer
 from gristmill.manifests.trainer_schema import tokenised_schema
+from gristmill.pipeline.breaks import Coded, Spans, any_long, find_breaks
 from gristmill.stages.protocol import RowVerdict
 
 REASONS: Mapping[str, str] = {
@@ -57,6 +58,7 @@ def tokenise(batch: pa.RecordBatch, tokenizer: Tokenizer) -> Tokenised:
     )
     offsets = np.concatenate(([0], np.cumsum(counts[kept])))
     ids = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(encoded.ids))
+    breaks = _breaks(batch, text, encoded, tokenizer, kept)
     named = batch.select(["id", "content_hash", "source", "domain", "license"]).take(pa.array(kept))
     columns = {
         **{name: named.column(name) for name in named.schema.names},
@@ -64,10 +66,27 @@ def tokenise(batch: pa.RecordBatch, tokenizer: Tokenizer) -> Tokenised:
         "input_ids": ids,
         "n_tokens": pa.array(counts[kept]),
         "media": _no_media(len(kept)),
+        "breaks": breaks,
     }
     schema = tokenised_schema(tokenizer.identity)
     arrays = [columns[f.name] for f in schema]
     return Tokenised(pa.RecordBatch.from_arrays(arrays, schema=schema), kept, verdicts, missing)
+
+
+def _breaks(
+    batch: pa.RecordBatch, text: pa.Array, encoded: Encoded, tokenizer: Tokenizer, kept: npt.NDArray[np.int64]
+) -> pa.LargeListArray:
+    """Where the documents that stay may be cut; `text` as it was encoded."""
+    lengths = tokenizer.byte_lengths() if any_long(encoded.offsets) else None
+    if lengths is None:
+        counts, places = np.zeros(batch.num_rows, np.int64), np.zeros(0, np.int64)
+    else:
+        is_code = pc.fill_null(pc.equal(batch.column("domain").cast(pa.string()), "code"), False)
+        coded = Coded(encoded.ids, encoded.offsets, lengths)
+        media = Spans.none(batch.num_rows)
+        counts, places = find_breaks(text, coded, is_code.to_numpy(zero_copy_only=False), media)
+    bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[kept])))
+    return pa.LargeListArray.from_arrays(pa.array(bounds), pa.array(places))
 
 
 def _no_media(rows: int) -> pa.ListArray:
