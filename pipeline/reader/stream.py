@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.batch import Batch
+from gristmill.pipeline.reader.media import MediaSource
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError
@@ -78,6 +79,7 @@ class TokenStream(_BASE):
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.options = options or ReadOptions()
         self._order = Window(self.plan)
+        self._media = {name: MediaSource(d.folder, d.digest) for name, d in self.plan.datasets.items()}
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
         self.corrupt: list[int] = []
@@ -136,7 +138,7 @@ class TokenStream(_BASE):
             if part is not tokens:
                 tokens[here] = part
         names = tuple(stage.mixture.names[s] for s in placed.source.tolist())
-        return Batch(self._given(tokens), first, number, indices, names, placed.row, tuple(sides))
+        return Batch(self._given(tokens), first, number, indices, names, placed.row, tuple(sides), self._media)
 
     def _read(self, dataset: Any, rows: Ints, here: Ints, out: Any, indices: Ints) -> list[tuple[Ints, Any]]:
         """The sides of a dataset's rows of a batch; damaged ones are padding where that is asked for."""
