@@ -8,7 +8,8 @@ for batch in stream:
 """
 
 from gristmill.pipeline.reader.batch import Batch
+from gristmill.pipeline.reader.map_style import RowDataset
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.stream import ReadOptions, TokenStream
 
-__all__ = ["Batch", "Plan", "ReadOptions", "TokenStream", "load_plan"]
+__all__ = ["Batch", "Plan", "ReadOptions", "RowDataset", "TokenStream", "load_plan"]

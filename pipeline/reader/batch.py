@@ -13,7 +13,7 @@ hands out those; all else is numpy:
     n_tokens      int64[b]: valid tokens of each row
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -42,6 +42,17 @@ class Batch:
     """(rows of the batch, their sides) for each dataset that takes part."""
     datasets: Mapping[str, MediaSource] = field(default_factory=dict[str, MediaSource])
     """Where the media of the sources are."""
+    free: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+
+    def release(self) -> None:
+        """Hand `tokens` back, to be filled anew for a batch to come: nobody may read them any more. Not needed; it
+        spares the trainer fresh memory for each batch."""
+        if self.free is not None:
+            self.free()
+            object.__setattr__(self, "free", None)  # twice, and two batches would share the memory
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "free": None}
 
     @property
     def context(self) -> int:

@@ -6,6 +6,7 @@ each. A process that was forked off opens its own. Runs that ask for no medium o
 """
 
 import os
+import threading
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -56,7 +57,8 @@ class MediaStore:
         self._shards = shards
         self._first = [shard.first for shard in shards]
         self._pid = os.getpid()
-        self._open: OrderedDict[int, tuple[int, MediaIndex]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._open: OrderedDict[int, tuple[_File, MediaIndex]] = OrderedDict()
 
     def is_of_this_process(self) -> bool:
         """Whether the files were opened here."""
@@ -68,15 +70,15 @@ class MediaStore:
         number = bisect_right(self._first, sha) - 1
         if number < 0:
             raise _corrupt("the media shards", sha, "is in none of them")
-        fd, index = self._opened(number)
+        file, index = self._opened(number)
         found = index.find(sha)
         where = str(self._shards[number].path)
         if found is None:
             raise _corrupt(where, sha, "is not in it")
         at, size, hashed = found
-        data = os.pread(fd, size, at)
+        data = os.pread(file.fd, size, at)
         if len(data) != size:
-            data = _rest(fd, data, size, at)
+            data = _rest(file.fd, data, size, at)
         if len(data) != size:
             raise _corrupt(where, sha, "it, or its index, is cut short")
         if xxhash.xxh3_64_intdigest(data) != hashed:
@@ -85,26 +87,33 @@ class MediaStore:
             raise _corrupt(where, sha, "its bytes do not have its sha256")
         return data
 
-    def _opened(self, number: int) -> tuple[int, MediaIndex]:
-        found = self._open.get(number)
-        if found is not None:
+    def _opened(self, number: int) -> "tuple[_File, MediaIndex]":
+        with self._lock:
+            found = self._open.get(number)
+            if found is None:
+                found = self._open[number] = self._made(number)
             self._open.move_to_end(number)
+            while len(self._open) > MAX_OPEN:
+                self._open.popitem(last=False)
             return found
-        while len(self._open) >= MAX_OPEN:
-            os.close(self._open.popitem(last=False)[1][0])
+
+    def _made(self, number: int) -> "tuple[_File, MediaIndex]":
         shard = self._shards[number]
         index = MediaIndex.parse(_read_file(shard.index), str(shard.index))
         if index.shard_digest.hex() != shard.digest.rpartition(":")[2][:32] or len(index.entries) != shard.media:
             raise VerifyError("an index of another shard", str(shard.index), None, "see `gristmill verify`")
-        self._open[number] = _open_file(shard.path), index
-        return self._open[number]
+        return _File(shard.path), index
 
-    def close(self) -> None:
-        """Close all files; one that is asked for again is opened again."""
-        while self._open:
-            os.close(self._open.popitem()[1][0])
 
-    __del__ = close
+class _File:
+    """An open file, closed when nobody reads it any more: threads may, while the store lets it go."""
+
+    def __init__(self, path: Path) -> None:
+        self.fd = _open_file(path)
+
+    def __del__(self) -> None:
+        if hasattr(self, "fd"):
+            os.close(self.fd)
 
 
 def _rest(fd: int, data: bytes, size: int, at: int) -> bytes:
@@ -118,8 +127,7 @@ def _rest(fd: int, data: bytes, size: int, at: int) -> bytes:
 
 
 def _read_file(path: Path) -> bytes:
-    fd = _open_file(path)
-    with os.fdopen(fd, "rb") as file:
+    with os.fdopen(_open_file(path), "rb") as file:
         return file.read()
 
 

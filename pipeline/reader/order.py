@@ -45,7 +45,7 @@ class Window:
 
     def places(self, indices: Ints) -> Places:
         """See `places`."""
-        first, last = int(indices[0]), int(indices[-1])
+        first, last = int(indices.min()), int(indices.max())
         block = self._block
         if block is None or not block[0] <= first <= last < block[1]:
             block = self._block = self._made(first, last)

@@ -5,7 +5,7 @@ that a dataset may cross a fork or be pickled. Nothing is listed: a folder witho
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,15 @@ class RowsDataset:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_shards": None, "_media": None}
 
+    def copy(self) -> "RowsDataset":
+        """The same dataset with files of its own: one reader's are not another thread's."""
+        return replace(self, _shards=None)
+
+    def place(self, row: int) -> tuple[Shard, int]:
+        """The shard of a row, and the row's number there."""
+        shard = int(self._shard_of(row))
+        return self.shards[shard], row - int(self.first[shard])
+
     def read(self, rows: Ints, out: Ids, verify: bool = True) -> RawSides:
         """Fill out[i] (int32[n, context], contiguous) with the ids of row rows[i]; what else these rows say.
 
@@ -130,8 +139,8 @@ class RowsDataset:
                 raise self._corrupt(int(rows[i]), "its segments are not what they hash to")
 
     def _corrupt(self, row: int, how: str) -> CorruptRowError:
-        shard = int(self._shard_of(row))
-        where = f"{self.shards[shard].path} row {row - int(self.first[shard])}"
+        shard, inside = self.place(row)
+        where = f"{shard.path} row {inside}"
         remedy = "see `gristmill verify`; on_corrupt='skip' goes on without the row"
         error = CorruptRowError("a row is damaged", where, how, remedy)
         error.row = row

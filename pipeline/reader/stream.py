@@ -7,16 +7,16 @@ is that index, with the digests of what it counts in. Nothing is drawn, buffered
 A stage whose rows are no multiple of the batch ends with fewer: `tail="drop"` (the default: ranks stay in step) leaves
 them out and says so in `dropped`, `tail="short"` hands them out, the ranks' slices then differing by a row at most.
 
-Batches are read ahead by one thread of this process (`prefetch` of them): a hand-over between processes costs more than
-reading. Under a DataLoader with workers, worker i of n makes every n-th batch, by where it begins.
+Batches are read ahead by threads of this process: a hand-over between processes costs more than reading. Under a
+DataLoader with workers, worker i of n makes every n-th batch, by where it begins.
 """
 
 import importlib
-import queue
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -25,37 +25,44 @@ import numpy as np
 import numpy.typing as npt
 
 from gristmill.manifests.errors import UsageError
+from gristmill.pipeline.reader.ahead import ahead
 from gristmill.pipeline.reader.batch import Batch
+from gristmill.pipeline.reader.batches import Batches, first_index_of, merged
+from gristmill.pipeline.reader.buffers import Buffers
 from gristmill.pipeline.reader.media import MediaSource
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
-from gristmill.pipeline.reader.rows_dataset import CorruptRowError
-
-STATE_VERSION = 1
+from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
+from gristmill.pipeline.reader.state import read_state, state_of
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How rows are read: `verify` holds each against its hash; a damaged one raises, or with `on_corrupt="skip"` comes
-    as a row of padding without loss, and is noted in `corrupt`; `prefetch` batches are read ahead (0: when they are
-    asked for); `torch` None: tensors where torch is installed."""
+    """What is seldom asked for: `prefetch` batches are read ahead (0: they are read in the trainer's thread when it
+    asks); `tail`: see the module; `torch` None: tensors where torch is installed; `pin` None: in page-locked memory
+    where torch sees a CUDA device."""
 
-    verify: bool = True
-    on_corrupt: Literal["raise", "skip"] = "raise"
-    prefetch: int = 2
+    prefetch: int = 4
     tail: Literal["drop", "short"] = "drop"
     torch: bool | None = None
+    pin: bool | None = None
 
 
 _TORCH: Any = importlib.import_module("torch") if find_spec("torch") is not None else None
 _BASE: Any = importlib.import_module("torch.utils.data").IterableDataset if _TORCH is not None else object
 
+_Job = tuple[Ints, int, int, int]
+"""This rank's indices of a batch, where the batch begins, where the next one does, and rows left out before that."""
+
 
 class TokenStream(_BASE):
-    """See the module; an IterableDataset where torch is installed. `plan` is a plan's file, a dataset's folder, or a
-    Plan.
+    """See the module; an IterableDataset where torch is installed.
+
+    plan: a plan's file, a dataset's folder, or a Plan; global_batch: rows of a batch over all ranks; threads: that read
+    ahead; verify "row": each row is held against its hash; on_corrupt "skip": a damaged row comes as padding without
+    loss and is noted in `corrupt`, where "raise" ends the reading with CorruptRowError.
 
     Raises UsageError where ranks and batch do not fit together, and what `load_plan` raises.
     """
@@ -66,91 +73,103 @@ class TokenStream(_BASE):
         rank: int = 0,
         world_size: int = 1,
         global_batch: int = 1,
+        threads: int = 2,
+        verify: Literal["row", "off"] = "row",
+        on_corrupt: Literal["raise", "skip"] = "raise",
         options: ReadOptions | None = None,
     ) -> None:
-        if not 0 <= rank < world_size:
-            raise UsageError("no such rank", "TokenStream", rank, f"give 0 to {world_size - 1}")
-        if global_batch < 1 or global_batch % world_size:
-            remedy = "give a multiple of world_size"
-            raise UsageError("ranks cannot share the batch evenly", "TokenStream global_batch", global_batch, remedy)
-        if options is not None and options.torch and _TORCH is None:
-            raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
+        self.options = options or ReadOptions()
+        _check(rank, world_size, global_batch, threads)
+        _check_words(verify, on_corrupt, self.options)
         self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
-        self.options = options or ReadOptions()
-        self._order = Window(self.plan)
+        self.threads, self.verify, self.on_corrupt = threads, verify, on_corrupt
         self._media = {name: MediaSource(d.folder, d.digest) for name, d in self.plan.datasets.items()}
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
         self.corrupt: list[int] = []
         self.dropped = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._order = Window(self.plan)
+        self._own = threading.local()
+        self._buffers = Buffers(_TORCH if _pinned(self.options) else None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_order", "_own", "_buffers")}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
 
     def __iter__(self) -> Iterator[Batch]:
         """Batches from `next` on; `next` moves when a batch is handed out, so what was read ahead is not lost."""
-        made = self._ahead() if self.options.prefetch else self._made(self.next)
-        for batch, after, dropped in made:
+        for batch, after, dropped in ahead(self._jobs(), self._made, self.threads, self.options.prefetch):
             self.next = after
             self.dropped += dropped
             if batch is not None:
                 yield batch
 
-    def _made(self, start: int) -> Iterator[tuple[Batch | None, int, int]]:
-        """(batch, where the next one begins, rows left out before it)."""
+    def _jobs(self) -> Iterator[_Job]:
         worker, workers = _dataloader_worker()
+        batches, start = Batches(self.plan, self.skipped, self.global_batch), self.next
         while start < self.plan.rows:
-            indices, after = self._indices(start)
+            indices, after = batches.at(start)
             lost = 0
             if len(indices) < self.global_batch and self.options.tail == "drop":
                 indices, lost = indices[:0], len(indices)
-            mine = indices[_slice(len(indices), self.rank, self.world_size)]
             if start // self.global_batch % workers == worker:
-                yield (self._batch(mine, start) if len(indices) else None), after, lost
+                yield (self._mine(indices) if len(indices) else indices), start if len(indices) else -1, after, lost
             start = after
 
-    def _indices(self, start: int) -> tuple[Ints, int]:
-        """The global indices of the batch that begins at or behind `start`, and where the one behind it begins."""
-        stop = self.plan.starts[stage_of(self.plan, start) + 1]
-        at, parts, wanted = start, list[Ints](), self.global_batch
-        for first, end in [*(s for s in self.skipped if s[1] > start), (stop, stop)]:
-            until = min(first, stop, at + wanted)
-            if until > at:
-                parts.append(np.arange(at, until, dtype=np.int64))
-                wanted -= until - at
-                at = until
-            if not wanted or at >= stop:
-                break
-            at = max(at, min(end, stop))
-        return np.concatenate([np.empty(0, np.int64), *parts]), at
+    def _mine(self, indices: Ints) -> Ints:
+        """This rank's slice of a batch."""
+        bounds = [len(indices) * r // self.world_size for r in (self.rank, self.rank + 1)]
+        return indices[bounds[0] : bounds[1]]
+
+    def _made(self, job: _Job) -> tuple[Batch | None, int, int]:
+        indices, first, after, lost = job
+        return (self._batch(indices, first) if first >= 0 else None), after, lost
+
+    def _dataset(self, name: str) -> RowsDataset:
+        """A dataset with files of this thread's own: another might close one that is being read."""
+        own: dict[str, RowsDataset] = self._own.__dict__.setdefault("datasets", {})
+        if name not in own:
+            own[name] = self.plan.datasets[name].copy()
+        return own[name]
 
     def _batch(self, indices: Ints, first: int) -> Batch:
         number = stage_of(self.plan, first)
         stage = self.plan.stages[number]
-        tokens = np.empty((len(indices), stage.context), dtype=np.int32)
+        tokens = self._buffers.take(len(indices), stage.context)
         if not len(indices):
             return Batch(self._given(tokens), first, number, indices, (), indices, ())
         placed = self._order.places(indices)
         sides: list[tuple[Ints, Any]] = []
         for s in np.unique(placed.source).tolist():
             here = np.flatnonzero(placed.source == s)
-            dataset = self.plan.datasets[stage.mixture.names[s]]
+            dataset = self._dataset(stage.mixture.names[s])
             part = tokens if len(here) == len(tokens) else np.empty((len(here), stage.context), dtype=np.int32)
             sides += self._read(dataset, placed.row[here], here, part, indices)
             if part is not tokens:
                 tokens[here] = part
         names = tuple(stage.mixture.names[s] for s in placed.source.tolist())
-        return Batch(self._given(tokens), first, number, indices, names, placed.row, tuple(sides), self._media)
+        free = partial(self._buffers.give, tokens)
+        given = self._given(tokens)
+        return Batch(given, first, number, indices, names, placed.row, tuple(sides), self._media, free)
 
     def _read(self, dataset: Any, rows: Ints, here: Ints, out: Any, indices: Ints) -> list[tuple[Ints, Any]]:
         """The sides of a dataset's rows of a batch; damaged ones are padding where that is asked for."""
         try:
-            return [(here, dataset.read(rows, out, self.options.verify))]
+            return [(here, dataset.read(rows, out, self.verify == "row"))]
         except CorruptRowError:
-            if self.options.on_corrupt == "raise":
+            if self.on_corrupt == "raise":
                 raise
         found: list[tuple[Ints, Any]] = []
         for i in range(len(rows)):
             try:
-                found.append((here[i : i + 1], dataset.read(rows[i : i + 1], out[i : i + 1], self.options.verify)))
+                found.append((here[i : i + 1], dataset.read(rows[i : i + 1], out[i : i + 1], self.verify == "row")))
             except CorruptRowError:
                 out[i] = dataset.tokenizer.pad_id
                 self.corrupt.append(int(indices[here[i]]))
@@ -159,80 +178,49 @@ class TokenStream(_BASE):
     def _given(self, tokens: Any) -> Any:
         return tokens if _TORCH is None or self.options.torch is False else _TORCH.from_numpy(tokens)
 
-    def _ahead(self) -> Iterator[tuple[Batch | None, int, int]]:
-        """`_made`, in a thread that is as many batches ahead as are asked for, and ends with the iterator."""
-        ready: queue.Queue[Any] = queue.Queue(self.options.prefetch)
-        ended = threading.Event()
-
-        def put(item: Any) -> bool:
-            while not ended.is_set():
-                try:
-                    ready.put(item, timeout=0.1)
-                    return True
-                except queue.Full:
-                    continue
-            return False
-
-        def make() -> None:
-            try:
-                for item in self._made(self.next):
-                    if not put(item):
-                        return
-                put(None)
-            except BaseException as error:
-                put(error)
-
-        thread = threading.Thread(target=make, name="gristmill-reader", daemon=True)
-        thread.start()
-        try:
-            while (item := ready.get()) is not None:
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
-        finally:
-            ended.set()
-            thread.join()
-
     def __getitem__(self, index: int) -> Batch:
         """The row at a global index, as a batch of one: what any step saw, without going there."""
-        found = range(self.plan.rows)[index]
-        return self._batch(np.array([found], dtype=np.int64), found)
+        return self.rows([range(self.plan.rows)[index]])
+
+    def rows(self, indices: Sequence[int]) -> Batch:
+        """The rows at global indices of one stage, in any order, as a batch. Raises IndexError outside of it."""
+        return self._batch(np.array(indices, dtype=np.int64), min(indices))
 
     def skip(self, ranges: Iterable[tuple[int, int]]) -> None:
         """Leave out the global indices of half-open ranges from here on; they stand in the state."""
-        self.skipped = _merged([*self.skipped, *((int(a), int(b)) for a, b in ranges)])
+        self.skipped = merged([*self.skipped, *((int(a), int(b)) for a, b in ranges)])
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the next batch begins, with what that counts in: under 1 KB, and the same on every rank."""
-        manifests = {name: dataset.digest for name, dataset in self.plan.datasets.items()}
-        skipped = [list(r) for r in self.skipped]
-        return {
-            "v": STATE_VERSION,
-            "next": self.next,
-            "plan": self.plan.digest,
-            "manifests": manifests,
-            "skipped": skipped,
-        }
+        """Where the next batch begins, with what that counts in (`state`): the same on every rank."""
+        return state_of(self.plan, self.next, self.skipped)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state. Raises UsageError where it is none, or of another plan or other data."""
-        if state.get("v") != STATE_VERSION or not isinstance(state.get("next"), int):
-            raise UsageError("no state of a TokenStream", "load_state_dict", sorted(state), "give what state_dict gave")
-        own = self.state_dict()
-        for key in ("plan", "manifests"):
-            if state[key] != own[key]:
-                remedy = "go on with the plan and the datasets that the state is of"
-                raise UsageError(f"the state is of another plan ({key})", "load_state_dict", state[key], remedy)
-        if not 0 <= state["next"] <= self.plan.rows:
-            raise UsageError("the state is outside of the plan", "load_state_dict", state["next"], "use its own plan")
-        self.next = state["next"]
-        self.skipped = _merged([(a, b) for a, b in state["skipped"]])
+        self.next, self.skipped = read_state(state, self.plan)
 
     def documents(self, index: int) -> dict[str, Any]:
         """What the row at a global index says of itself: its documents and tasks, segments, media, loss spans."""
         placed = places(self.plan, np.array([index], dtype=np.int64))
         name = self.plan.stages[placed.stage].mixture.names[int(placed.source[0])]
-        return {"source": name, "epoch": int(placed.epoch[0]), **self.plan.datasets[name].documents(int(placed.row[0]))}
+        return {"source": name, "epoch": int(placed.epoch[0]), **self._dataset(name).documents(int(placed.row[0]))}
+
+    def where(self, step: int) -> list[dict[str, Any]]:
+        """What batch `step` is made of, over all ranks, batches being of `global_batch` rows from the first on: of each
+        row its global index, source, epoch, number in its dataset, shard (path) and number in that shard.
+
+        Raises IndexError outside of the plan.
+        """
+        first = first_index_of(self.plan, self.skipped, self.global_batch, self.options.tail == "short", step)
+        indices, _ = Batches(self.plan, self.skipped, self.global_batch).at(first)
+        placed = places(self.plan, indices)
+        names = self.plan.stages[placed.stage].mixture.names
+        found: list[dict[str, Any]] = []
+        columns = zip(indices.tolist(), placed.source.tolist(), placed.row.tolist(), placed.epoch.tolist(), strict=True)
+        for index, source, row, epoch in columns:
+            shard, inside = self.plan.datasets[names[source]].place(row)
+            of_row = {"index": index, "source": names[source], "epoch": epoch, "row": row}
+            found.append({**of_row, "shard": str(shard.path), "shard_row": inside})
+        return found
 
     def report(self, until: int | None = None) -> dict[str, dict[str, float]]:
         """For each dataset the rows, tokens and epochs that the first `until` indices (default: `next`) draw."""
@@ -246,18 +234,29 @@ class TokenStream(_BASE):
         return {n: {**f, "epochs": f["rows"] / self.plan.datasets[n].rows} for n, f in found.items()}
 
 
-def _slice(count: int, rank: int, world_size: int) -> slice:
-    return slice(count * rank // world_size, count * (rank + 1) // world_size)
+def _check(rank: int, world_size: int, global_batch: int, threads: int) -> None:
+    if not 0 <= rank < world_size:
+        raise UsageError("no such rank", "TokenStream", rank, f"give 0 to {world_size - 1}")
+    if global_batch < 1 or global_batch % world_size:
+        remedy = "give a multiple of world_size"
+        raise UsageError("ranks cannot share the batch evenly", "TokenStream global_batch", global_batch, remedy)
+    if threads < 1:
+        raise UsageError("no thread to read", "TokenStream threads", threads, "give 1 or more")
 
 
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
-    for first, stop in sorted(r for r in ranges if r[1] > r[0]):
-        if out and first <= out[-1][1]:
-            out[-1] = (out[-1][0], max(out[-1][1], stop))
-        else:
-            out.append((first, stop))
-    return out
+def _check_words(verify: str, on_corrupt: str, options: ReadOptions) -> None:
+    known = (("verify", verify, ("row", "off")), ("on_corrupt", on_corrupt, ("raise", "skip")))
+    for name, value, words in (*known, ("tail", options.tail, ("drop", "short"))):
+        if value not in words:
+            raise UsageError("no such choice", f"TokenStream {name}", value, f"give {' or '.join(words)}")
+    if _TORCH is None and (options.torch or options.pin):
+        raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
+
+
+def _pinned(options: ReadOptions) -> bool:
+    if _TORCH is None or options.torch is False:
+        return False
+    return bool(_TORCH.cuda.is_available()) if options.pin is None else options.pin
 
 
 def _dataloader_worker() -> tuple[int, int]:

@@ -21,18 +21,6 @@ _HEADER = re.compile(rb"\x1f\x8b\x08[\x00-\x1f][\s\S]{4}[\x00\x02\x04][\x00-\x0d
 _HEADER_BYTES = 10
 
 
-def ended_whole(raw: BinaryIO, member: int, decoded: int) -> bool:
-    """Whether the last member, which begins at `member`, ends where the file ends; `decoded` bytes in all.
-
-    A file of one member is judged by its last four bytes (ISIZE), others by decoding the last one again.
-    """
-    if member == 0 and decoded:
-        raw.seek(-4, io.SEEK_END)
-        return int.from_bytes(read_fully(raw, 4), "little") == decoded & 0xFFFFFFFF
-    raw.seek(member)
-    return not any(isinstance(piece, Break) for piece in decode(raw, 0))
-
-
 def decode(raw: BinaryIO, skip: int) -> Iterator[Piece]:
     """The pieces of `raw` from where it stands, but for the first `skip` bytes, which have been delivered."""
     while head := read_fully(raw, len(MAGIC)):

@@ -9,13 +9,10 @@ compressed and is neither compressed nor text breaks at once.
 import io
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, cast
 
 from gristmill.pipeline.sources import gzip_members, zstd_frames
 from gristmill.pipeline.sources.pieces import PIECE_BYTES, Break, Piece, read_fully
-
-if TYPE_CHECKING:
-    from fastwarc.stream_io import WarcReader
 
 _SNIFF_BYTES = 4096
 _GZIP_NAME = re.compile(r"\.(gz|gzip|bgz)$", re.IGNORECASE)
@@ -50,38 +47,48 @@ def _plain_pieces(raw: BinaryIO) -> Iterator[Piece]:
 
 
 def _gzip_pieces(raw: BinaryIO) -> Iterator[Piece]:
-    """fastwarc inflates at twice the speed of the standard library, but ends silently at a cut and at an empty
-    first member, and tells no cause: so its end is checked, and where it stopped early the exact decoder goes
-    over the file again, passing over what was delivered."""
-    from fastwarc.stream_io import GzipReader
+    """ISA-L inflates at three times the speed of the standard library (fastwarc at 2.4 times), but what it has read
+    before it meets damage is lost, and it tells no place: there the exact decoder goes over the file again, passing
+    over what was delivered."""
+    from isal import igzip, isal_zlib
 
-    return _fast_then_exact(raw, GzipReader(raw), gzip_members.ended_whole, gzip_members.decode)
+    with igzip.IGzipFile(fileobj=raw, mode="rb") as reader:
+
+        def read(size: int) -> bytes:
+            try:
+                return reader.read(size)
+            except (cast(type[Exception], isal_zlib.error), EOFError) as error:
+                raise OSError(str(error)) from error
+
+        yield from _fast_then_exact(raw, read, lambda: True, gzip_members.decode)
 
 
 def _zstd_pieces(raw: BinaryIO) -> Iterator[Piece]:
-    """As for gzip; here fastwarc reports a cut as it reports damage."""
+    """As for gzip; fastwarc reports a cut as it reports damage."""
     from fastwarc.stream_io import ZstdReader
 
-    return _fast_then_exact(raw, ZstdReader(raw), lambda *_: True, zstd_frames.decode)
+    reader = ZstdReader(raw)
+    return _fast_then_exact(
+        raw, reader.read, lambda: reader.inner_tell() == raw.seek(0, io.SEEK_END), zstd_frames.decode
+    )
 
 
 def _fast_then_exact(
     raw: BinaryIO,
-    reader: "WarcReader",
-    ended_whole: Callable[[BinaryIO, int, int], bool],
+    read: Callable[[int], bytes],
+    is_whole: Callable[[], bool],
     decode: Callable[[BinaryIO, int], Iterator[Piece]],
 ) -> Iterator[Piece]:
-    """The pieces of `reader`, each only when there is another one or the end is found to be whole; else the rest
+    """The pieces that `read` gives, each only when there is another one or the end is found to be whole; else the rest
     from `decode`."""
     delivered, held = 0, b""
     try:
-        while piece := reader.read(PIECE_BYTES):
+        while piece := read(PIECE_BYTES):
             if held:
                 delivered += len(held)
                 yield held
             held = piece
-        at, member = reader.inner_tell(), reader.frame_start_position() or 0
-        if at == raw.seek(0, io.SEEK_END) and ended_whole(raw, member, delivered + len(held)):
+        if is_whole():
             if held:
                 yield held
             return

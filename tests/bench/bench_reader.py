@@ -1,8 +1,10 @@
 """Reading rows of the trainer, against Hugging Face datasets, mosaicml-streaming and litdata over the same rows.
 
-Rows per second of CPU time, medians; peers in processes of their own, with a warm page cache. `rows` reads rows in a
-shuffled order into a reused buffer, each held against its hash (ours up to 64 at once, which peers have no call for);
-`loader` is the whole way to batches of 8 that the consumer copies to int64. Rows of 8,192 and of 1,048,576 tokens.
+Rows per second of CPU time, medians of ROUNDS rounds, each in a process of its own, by turns, with a warm page cache.
+`first` reads each row once, in a shuffled order, into a reused buffer, as a pre-training run does; `again` does so once
+more (a file that is mapped has paid its page faults by then). Ours are held against their hash, and read up to 64 at
+once, which peers have no call for. `loader` is the whole way to batches of 8 that the consumer copies to int64. Rows of
+8,192 and of 1,048,576 tokens. `resume` is the time from a plan's folder and a state to the first batch.
 Peers are left out that their environment does not have (`make setup-all`, or another that GRISTMILL_PEERS names).
 """
 
@@ -26,12 +28,11 @@ MODULES = {"hf": "datasets", "mds": "streaming", "litdata": "litdata"}
 ROUNDS = 5
 AT_ONCE_TOKENS = 64 * 8192
 BATCH = 8
-SIZES = {8192: 4096, 1 << 20: 64}
-READS = {8192: 8192, 1 << 20: 256}
+SIZES = {8192: 8192, 1 << 20: 128}
 TARGETS = {
-    ("rows", 8192): {"hf": 8, "mds": 8, "litdata": 8},
+    ("first", 8192): {"hf": 8, "mds": 8, "litdata": 8},
     ("loader", 8192): {"hf": 5, "mds": 6, "litdata": 2},
-    ("rows", 1 << 20): {"mds": 2.5, "litdata": 4},
+    ("first", 1 << 20): {"mds": 2.5, "litdata": 4},
 }
 RECIPE = """
 name: bench
@@ -54,27 +55,42 @@ def make_rows(folder: Path, context: int, rows: int) -> Path:
     return folder / "out" / "rows"
 
 
-def own(dataset: Path, order: Any, verify: bool) -> tuple[list[float], list[float]]:
-    """Rows per CPU second: single rows, and through the loader."""
+def own(dataset: Path, order: Any, verify: bool) -> dict[str, float]:
+    """A round of ours, as peers tell theirs."""
     data = RowsDataset.open(dataset)
     at_once = max(1, AT_ONCE_TOKENS // data.context)
     buffer = np.empty((at_once, data.context), dtype=np.int32)
-    direct: list[float] = []
-    loaded: list[float] = []
-    for number in range(ROUNDS + 1):
+    data.read(order[:at_once], buffer, verify)
+    told: dict[str, float] = {}
+    for which in ("first", "again"):
         start = time.process_time()
         for i in range(0, len(order), at_once):
-            data.read(order[i : i + at_once], buffer, verify)
-        direct_s = time.process_time() - start
-        start = time.process_time()
-        seen = 0
-        for batch in TokenStream(dataset, global_batch=BATCH, options=ReadOptions(verify=verify, torch=False)):
-            batch.tokens.astype(np.int64)
-            seen += len(batch)
-        if number:
-            direct.append(len(order) / direct_s)
-            loaded.append(seen / (time.process_time() - start))
-    return direct, loaded
+            rows = order[i : i + at_once]
+            data.read(rows, buffer[: len(rows)], verify)
+        told[which] = len(order) / (time.process_time() - start)
+    start, seen = time.process_time(), 0
+    words = "row" if verify else "off"
+    for batch in TokenStream(dataset, global_batch=BATCH, verify=words, options=ReadOptions(torch=False)):
+        batch.tokens.astype(np.int64)
+        seen += len(batch)
+        batch.release()
+    told["loader"] = seen / (time.process_time() - start)
+    return told
+
+
+def resume(dataset: Path) -> dict[str, Any]:
+    """Seconds from a folder and a state, at random places, to the first batch."""
+    whole = TokenStream(dataset, global_batch=BATCH, options=ReadOptions(torch=False))
+    draw, times = np.random.default_rng(3), list[float]()
+    for place in draw.integers(0, whole.plan.rows - BATCH, 20).tolist():
+        start = time.perf_counter()
+        stream = TokenStream(dataset, global_batch=BATCH, options=ReadOptions(torch=False))
+        stream.load_state_dict(whole.state_dict() | {"next": place})
+        assert next(iter(stream)).first == place
+        times.append(time.perf_counter() - start)
+    spread = (max(times) - min(times)) / median(times)
+    named = {"what": "opening a dataset and going on, to the first batch", "value": 1000 * median(times), "unit": "ms"}
+    return {**named, "n": len(times), "spread": spread, "target": "at most 50 and opening"}
 
 
 def save_for_peers(dataset: Path, folder: Path, order: Any) -> None:
@@ -101,26 +117,33 @@ def contest(context: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         dataset = make_rows(folder, context, SIZES[context])
-        total = RowsDataset.open(dataset).rows
-        order = np.random.default_rng(1).integers(0, total, READS[context])
+        order = np.random.default_rng(1).permutation(RowsDataset.open(dataset).rows)
         save_for_peers(dataset, folder, order)
-        results: list[dict[str, Any]] = []
-        unverified, _ = own(dataset, order, False)
-        direct, loaded = own(dataset, order, True)
-        results.append(row("rows", context, "nothing verified", direct, unverified) | {"target": "at least 0.7"})
-        for peer in peers():
-            words = [str(PEER_PYTHON), str(Path(__file__).with_name("reader_peers.py")), str(folder), peer]
-            done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
-            told = json.loads(done.stdout.rstrip().rpartition("\n")[2])
-            for what, ours, theirs in (("rows", direct, "rows_per_cpu_s"), ("loader", loaded, "loader_rows_per_cpu_s")):
+        rounds: dict[str, list[dict[str, float]]] = {}
+        for number in range(ROUNDS + 1):
+            told = {"ours": own(dataset, order, True), "nothing verified": own(dataset, order, False)}
+            told |= {peer: one_of_peer(folder, peer) for peer in peers()}
+            for name, one in told.items() if number else ():
+                rounds.setdefault(name, []).append(one)
+        results = [row(what, context, rounds, "nothing verified") | {"target": "at least 0.7"} for what in ("first",)]
+        for peer in rounds.keys() - {"ours", "nothing verified"}:
+            for what in ("first", "again", "loader"):
                 target = TARGETS.get((what, context), {}).get(peer)
-                found = row(what, context, peer, ours, told[theirs])
+                found = row(what, context, rounds, peer)
                 results.append(found if target is None else found | {"target": f"at least {target}"})
-    return results
+        return [*results, resume(dataset)]
 
 
-def row(what: str, context: int, peer: str, ours: list[float], theirs: list[float]) -> dict[str, Any]:
+def one_of_peer(folder: Path, peer: str) -> dict[str, float]:
+    """A round of a peer's, in a process of its own."""
+    words = [str(PEER_PYTHON), str(Path(__file__).with_name("reader_peers.py")), str(folder), peer]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.rstrip().rpartition("\n")[2])
+
+
+def row(what: str, context: int, rounds: dict[str, list[dict[str, float]]], peer: str) -> dict[str, Any]:
     """One result."""
+    ours, theirs = ([one[what] for one in rounds[name]] for name in ("ours", peer))
     return {
         "what": f"reading, {what} of {context} tokens",
         "value": median(ours),

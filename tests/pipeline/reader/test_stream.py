@@ -123,7 +123,7 @@ def test_any_ranks_and_batches_go_on_from_any_index(out: Path, case: int) -> Non
         states = []
         for rank in range(world):
             options = ReadOptions(torch=False, tail="short", prefetch=draw.choice([0, 1, 3]))
-            stream = TokenStream(plan, rank, world, batch, options)
+            stream = TokenStream(plan, rank, world, batch, draw.choice([1, 2, 3]), options=options)
             if state is not None:
                 stream.load_state_dict(json.loads(json.dumps(state)))
             for number, made in enumerate(stream, 1):
@@ -268,7 +268,7 @@ def test_a_damaged_row_is_padding_without_loss_where_that_is_asked_for(out: Path
     clean = {int(b.row[0]): b.tokens[0].tolist() for b in TokenStream(folder, options=QUIET)}
     head = RowsDataset.open(folder).open_shards().open(0)
     flipped(folder / read_manifest(folder)["shards"][0]["path"], 8 * (int(head.batches[0]["ids_at"]) + 256 * 1 + 7))
-    stream = TokenStream(folder, global_batch=4, options=ReadOptions(torch=False, tail="short", on_corrupt="skip"))
+    stream = TokenStream(folder, global_batch=4, on_corrupt="skip", options=SHORT)
     damaged = 0
     for batch in stream:
         for i, row in enumerate(batch.row.tolist()):

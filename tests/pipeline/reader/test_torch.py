@@ -58,14 +58,14 @@ def _rank(rank: int, world: int, folder: str, plan: str) -> None:
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo"}
     store = torch.distributed.FileStore(f"{folder}/store", world)
     torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=world)
-    first = TokenStream(plan, rank, world, 12, SHORT)
+    first = TokenStream(plan, rank, world, 12, options=SHORT)
     mine, batches = list[int](), iter(first)
     for _ in range(4):
         mine += next(batches).indices.tolist()
     state = [first.state_dict()]
     torch.distributed.broadcast_object_list(state, src=0)
     assert state[0] == first.state_dict(), "the state is the same on every rank"
-    again = TokenStream(plan, rank, world, 4 * world, SHORT)
+    again = TokenStream(plan, rank, world, 4 * world, options=SHORT)
     again.load_state_dict(state[0])
     steps = 0
     for batch in again:
