@@ -25,8 +25,8 @@ _KINDS = ("image", "video")
 
 
 def media_faults(dataset: Dataset, whole: set[str], rows_are_sound: bool) -> Iterator[Fault]:
-    """Everything that is wrong in the whole media shards of a dataset of rows, and, where all is sound, between them and
-    the rows."""
+    """Everything that is wrong in the whole media shards of a dataset of rows, and, where these and the rows are sound,
+    between the two."""
     manifest = dataset.manifest
     shards = manifest["media_shards"]
     if len(manifest.get("media_indexes", [])) != len(shards):

@@ -56,6 +56,7 @@ class MediaStore:
     def __init__(self, shards: Sequence[MediaShard]) -> None:
         self._shards = shards
         self._first = [shard.first for shard in shards]
+        self._names = [str(shard.path) for shard in shards]
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._open: OrderedDict[int, tuple[_File, MediaIndex]] = OrderedDict()
@@ -67,15 +68,7 @@ class MediaStore:
     def read(self, sha: bytes, verify: bool = False) -> bytes:
         """The bytes of a medium, held against xxh3, with `verify` against its sha256, too. Raises CorruptMediumError,
         naming file and medium, where they are not what was written."""
-        number = bisect_right(self._first, sha) - 1
-        if number < 0:
-            raise _corrupt("the media shards", sha, "is in none of them")
-        file, index = self._opened(number)
-        found = index.find(sha)
-        where = str(self._shards[number].path)
-        if found is None:
-            raise _corrupt(where, sha, "is not in it")
-        at, size, hashed = found
+        file, where, (at, size, hashed) = self._found(sha)
         data = os.pread(file.fd, size, at)
         if len(data) != size:
             data = _rest(file.fd, data, size, at)
@@ -86,6 +79,22 @@ class MediaStore:
         if verify and sha256(data).digest() != sha:
             raise _corrupt(where, sha, "its bytes do not have its sha256")
         return data
+
+    def place(self, sha: bytes) -> tuple[int, int, int]:
+        """Descriptor, length and offset of a medium, as `os.pread` takes them; the descriptor is the store's."""
+        file, _, (at, size, _) = self._found(sha)
+        return file.fd, size, at
+
+    def _found(self, sha: bytes) -> "tuple[_File, str, tuple[int, int, int]]":
+        number = bisect_right(self._first, sha) - 1
+        if number < 0:
+            raise _corrupt("the media shards", sha, "is in none of them")
+        file, index = self._opened(number)
+        where = self._names[number]
+        found = index.find(sha)
+        if found is None:
+            raise _corrupt(where, sha, "is not in it")
+        return file, where, found
 
     def _opened(self, number: int) -> "tuple[_File, MediaIndex]":
         with self._lock:
