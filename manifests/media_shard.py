@@ -76,7 +76,7 @@ class MediaShards:
         self._files = 0
 
     def write(self, medium: Medium, data: memoryview | bytes) -> None:
-        """Append one."""
+        """Append one, of a byte at least."""
         if self._pending and self._pending_bytes + len(data) > BATCH_BYTES:
             self._flush()
         self._pending.append((medium, data))

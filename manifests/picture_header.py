@@ -99,7 +99,7 @@ def _jpeg(head: bytes) -> Size | None:
 
 def _webp(head: bytes) -> Size | None:
     form = head[12:16]
-    if form == b"VP8X":
+    if form == b"VP8X" and len(head) >= 30:
         return 1 + int.from_bytes(head[24:27], "little"), 1 + int.from_bytes(head[27:30], "little")
     if form == b"VP8L" and head[20] == 0x2F:
         (bits,) = struct.unpack_from("<I", head, 21)

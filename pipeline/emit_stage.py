@@ -54,6 +54,6 @@ class Emit:
             Reason("tokenizer_failed", "quarantine", "the tokenizer died or ran out of time or memory on it"),
             Reason("media_missing", "drop", "cut: the place of a medium that has no bytes, or no size"),
             Reason("medium_damaged", "quarantine", "the bytes of a medium do not have the sha256 beside them"),
-            Reason("medium_miscounted", "quarantine", "the text has another number of U+FFFC than there are media"),
+            Reason("media_miscounted", "quarantine", "the text has another number of U+FFFC than there are media"),
             Reason("medium_exceeds_context", "drop", "a medium has more tokens than a row"),
         )

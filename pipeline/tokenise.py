@@ -26,7 +26,7 @@ REASONS: Mapping[str, str] = {
     "tokenizer_failed": "quarantine: the tokenizer crashed, hung or needed too much memory; detail says which",
     "no_tokens": "drop: nothing is left to encode: an empty text, or media without bytes alone",
     "medium_damaged": "quarantine: the bytes of a medium do not have the sha256 that stands beside them",
-    "medium_miscounted": "quarantine: the text has another number of U+FFFC than the document has media",
+    "media_miscounted": "quarantine: the text has another number of U+FFFC than the document has media",
     "medium_exceeds_context": "drop: a medium has more tokens than a row",
 }
 """The closed vocabulary of reasons that tokenising gives; the first word is the verdict."""
