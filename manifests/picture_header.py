@@ -94,7 +94,7 @@ def _jpeg(head: bytes) -> Size | None:
             height, width = struct.unpack_from(">HH", head, at + 5)
             return width, height
         else:
-            at += 2 + max(2, struct.unpack_from(">H", head, at + 2)[0])
+            at += 2 + struct.unpack_from(">H", head, at + 2)[0]
 
 
 def _webp(head: bytes) -> Size | None:
