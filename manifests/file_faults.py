@@ -33,6 +33,10 @@ class FileFaults:
     def _enter(self, kind: str, what: str, count: int, row: int) -> None:
         self._found.setdefault((kind, what), [0, row])[0] += count
 
+    def any(self) -> bool:
+        """Whether something was found."""
+        return bool(self._found)
+
     def faults(self) -> Iterator[Fault]:
         """What was found."""
         for (kind, what), (count, row) in self._found.items():

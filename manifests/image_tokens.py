@@ -21,6 +21,8 @@ from dataclasses import asdict, dataclass
 from gristmill.manifests.errors import UsageError
 
 MAX_SIDE_PX = 1 << 24
+MAX_PIXELS = 178_956_970
+"""Of a picture that anybody decodes here: above it Pillow calls a file a bomb (twice PIL.Image.MAX_IMAGE_PIXELS)."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,10 @@ class ImageCost:
         groups = -(-frames // self.frames_per_group)
         return groups * self._cells(*self.resized(width, height)) + self.delimiters
 
+    def tokens(self, width: int, height: int, frames: int | None) -> int:
+        """Tokens of a picture (`frames` None), or of a video. Raises ValueError as these."""
+        return self.image_tokens(width, height) if frames is None else self.video_tokens(width, height, frames)
+
     def _cells(self, width: int, height: int) -> int:
         return -(-width // self.cell_px) * -(-height // self.cell_px)
 
@@ -87,6 +93,13 @@ class ImageCost:
 def _scaled(side: int, part: int, whole: int) -> int:
     """side * part / whole, rounded half up, 1 at least."""
     return max(1, (2 * side * part + whole) // (2 * whole))
+
+
+def is_size(width: int | None, height: int | None) -> bool:
+    """Whether these are the sides of a picture that can be, and can be decoded."""
+    if width is None or height is None or not (0 < width <= MAX_SIDE_PX and 0 < height <= MAX_SIDE_PX):
+        return False
+    return width * height <= MAX_PIXELS
 
 
 def _check(width: int, height: int) -> None:

@@ -3,18 +3,20 @@
 `OUT/<dataset>/manifest.json` is canonical JSON, written last and replaced in one step. Its `digest` covers all
 but `volatile` (times, host, engine). Fields:
 
-* `format` "gristmill-manifest", `format_version`, `name`, `kind` ("documents": Parquet of schema.DOCUMENT;
-  "rows": Arrow IPC of trainer rows), `recipe` {name, digest}, `seed`;
+* `format` "gristmill-manifest", `format_version`, `name`, `kind` ("documents": Parquet of schema.DOCUMENT; "rows":
+  Arrow IPC of trainer rows), `recipe` {name, digest}, `seed`;
 * `sample` (fraction of a `--sample` run, else null) and `until` (step at which a partial run stopped, else null);
 * `origin` and `inputs` (the frozen listing: rel, bytes, digest) or `upstream` (datasets with their digests);
 * `steps`: in order, each with `step`, `stage`, `version`, `params`, `rules`, `vocabulary` (reasons that are no
   rule's), `alarm` where the recipe declares one, the totals of its tally (`records_in + derived = kept + dropped +
   quarantined`) and `sources`, the tally of each source;
-* `shards`, `media_shards`, `ledger`, `measures`, `cuts`, `samples`, `stats`, `tokenised`, `row_indexes` (one for each
-  shard of rows, in their order: `row_index`): lists of files with `path` (relative to the manifest), `role`, `rows`,
-  `bytes`, `digest`; nothing else in the folder counts;
-* `totals` {records, tokens, rows, chars}, `licenses` {licence: records}, `facts` of the kind (rows: context,
-  tokenizer, padding), `objects`: keys of the work that it stands on.
+* `shards`, `media_shards` (`media_shard`), `ledger`, `measures`, `cuts`, `samples`, `stats`, `tokenised`,
+  `row_indexes` and `media_indexes` (one for each shard of rows or of media, in their order: `row_index`,
+  `media_index`): lists of files with `path` (relative to the manifest), `role`, `rows`, `bytes`, `digest`; nothing
+  else in the folder counts;
+* `totals` {records, tokens, rows, chars; of rows also media: those in the media shards, media_tokens: their places in
+  rows}, `licenses` {licence: records}, `facts` of the kind (rows: context, tokenizer, image_cost, padding), `objects`:
+  keys of the work that it stands on.
 
 `OUT/run.json` names the datasets of the last run in the recipe's order, with the resolved recipe.
 """
@@ -44,7 +46,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII)
 RUN = "run.json"
 ALARMS = "alarms"
 """The folder of an output with what alarms stopped: a dataset's folder each, cut short, with a manifest."""
-FILE_LISTS = ("shards", "media_shards", "ledger", "measures", "cuts", "samples", "stats", "tokenised", "row_indexes")
+FILE_LISTS = (
+    *("shards", "media_shards", "ledger", "measures", "cuts", "samples", "stats", "tokenised"),
+    *("row_indexes", "media_indexes"),
+)
 
 Manifest = dict[str, Any]
 

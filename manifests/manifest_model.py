@@ -95,6 +95,8 @@ class TotalsModel(_Strict):
     tokens: Count | None
     rows: Count | None
     chars: Count | None
+    media: Count | None = None
+    media_tokens: Count | None = None
 
 
 class ManifestModel(_Strict):
@@ -118,6 +120,7 @@ class ManifestModel(_Strict):
     stats: list[FileModel]
     tokenised: list[FileModel]
     row_indexes: list[FileModel] = []
+    media_indexes: list[FileModel] = []
     totals: TotalsModel
     licenses: dict[str, Count]
     facts: dict[str, Any]

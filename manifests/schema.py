@@ -102,12 +102,21 @@ def _medium_hash(medium: Mapping[str, Any]) -> bytes:
     return blake3((medium["uri"] or "").encode("utf-8", "surrogatepass"), derive_key_context=_URI_CONTEXT).digest()
 
 
+def _medium_hashes(media: pa.ListArray) -> list[list[bytes]]:
+    """Those of each row; the bytes of media, which may be gigabytes, are not looked at."""
+    items = media.flatten()
+    told = pa.Table.from_arrays([items.field(n) for n in ("sha256", "uri")], names=["sha256", "uri"]).to_pylist()
+    hashes = iter([_medium_hash(medium) for medium in told])
+    lengths = media.value_lengths().fill_null(0).to_pylist()
+    return [[next(hashes) for _ in range(length)] for length in lengths]
+
+
 def content_hashes(text: pa.LargeStringArray, media: pa.ListArray) -> pa.FixedSizeBinaryArray:
     """`content_hash` of each row; a null text counts as ""."""
     rows = len(text)
     shas: list[list[bytes]] | None = None
     if media.null_count != len(media):
-        shas = [[_medium_hash(m) for m in row or ()] for row in media.to_pylist()]
+        shas = _medium_hashes(media)
     if rows == 0:
         return pa.array([], pa.binary(ID_BYTES))
     offsets = np.frombuffer(text.buffers()[1], dtype=np.int64)[text.offset : text.offset + rows + 1]

@@ -13,15 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gristmill.manifests.commit import HashingFile, ObjectWriter
 from gristmill.manifests.errors import VerifyError
+from gristmill.manifests.schema import DOCUMENT
 
 ROW_GROUP_BYTES = 8 << 20
 ROW_GROUP_ROWS = 4096
 SHARD_BYTES = 256 << 20
 ZSTD_LEVEL = 1
+_MEDIA = DOCUMENT.field("media").type
 _DICTIONARY_COLUMNS = (
     "domain",
     "source",
@@ -36,13 +39,23 @@ _DICTIONARY_COLUMNS = (
 
 
 def text_bytes(batch: pa.RecordBatch) -> list[int]:
-    """Approximate bytes of each row: the lengths of its large columns, plus 64 for the others."""
+    """Approximate bytes of each row: the lengths of its large columns and of its media, plus 64 for the others."""
     sizes = np.full(batch.num_rows, 64, np.int64)
     for column in batch.columns:
         if pa.types.is_large_string(column.type) and len(column):
             offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1]
             sizes += np.diff(offsets)
+        elif column.type.equals(_MEDIA) and column.null_count < len(column):
+            sizes += _media_bytes(column)
     return sizes.tolist()
+
+
+def _media_bytes(media: pa.ListArray) -> npt.NDArray[np.int64]:
+    """Bytes of the media of each row."""
+    each = pc.fill_null(pc.binary_length(media.flatten().field("bytes")), 0).to_numpy().astype(np.int64)
+    ends = np.cumsum(np.asarray(pc.fill_null(pc.list_value_length(media), 0), np.int64))
+    total = np.concatenate(([0], np.cumsum(each)))[np.concatenate(([0], ends))]
+    return np.diff(total)
 
 
 class ParquetShards:

@@ -6,22 +6,32 @@ and are int64. Invariants of a packed row:
 
 * `input_ids` holds exactly `context` ids; those from `n_tokens` on are the pad id;
 * `segments` tile `[0, n_tokens)` in order, without gap or overlap, and none is empty;
-* `doc_idx` and `media_idx` index the row's own `docs` and `media`; tokens may attend to earlier tokens of the
-  same `attn_group` only;
-* a `separator` segment is the end-of-sequence id behind the end of a document; it belongs to that document
-  and its `doc_offset` is the document's length. A document that ends exactly at the row's end has none;
+* `doc_idx` and `media_idx` index the row's own `docs` and `media`; tokens may attend to earlier tokens of the same
+  `attn_group` only;
+* a `separator` segment is the end-of-sequence id behind the end of a document; it belongs to that document and its
+  `doc_offset` is the document's length. A document that ends exactly at the row's end has none;
+* a medium (a picture, a video) takes the places `[token_start, token_start + token_len)`: one segment of kind `image`
+  or `video`, which names it by `media_idx`, in the attention group of its document, with a loss span of weight 0 and
+  reason `media`. The ids there are the pad id: a trainer puts its own embeddings there. `token_len` is what
+  `image_tokens` counts for its `width` and `height` (and a video's `frames`), in pixels as it came, at the
+  `image_cost` of the schema metadata;
 * outside `loss_spans` the weight is 1, on padding 0.
 
-`row_id` is defined in pipeline/rows.py. `TOKENISED` is the durable artefact that every packing starts from:
-ids of whole documents without separators or padding, and the places where packing may cut them.
+The bytes of media stand in media shards beside the token shards (`media_shard`). `row_id` is defined in
+pipeline/rows.py. `TOKENISED` is the durable artefact that every packing starts from: ids of whole documents without
+separators or padding, and the places where packing may cut them. Its `media` are those that have places, in order, with
+positions in the document: int64, as its tokens are counted, while those of a row are int32, as its context is.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 
-from gristmill.manifests.schema import ID_BYTES, MEDIUM
+from gristmill.manifests.errors import GristmillError
+from gristmill.manifests.image_tokens import ImageCost
+from gristmill.manifests.schema import ID_BYTES
 
 FORMAT_VERSION = 1
 MAX_CONTEXT = (1 << 31) - 1
@@ -65,6 +75,19 @@ ROW_MEDIUM = pa.struct(
         ("frames", pa.int32()),
         ("token_start", pa.int32()),
         ("token_len", pa.int32()),
+    ]
+)
+
+TOKENISED_MEDIUM = pa.struct(
+    [
+        ("sha256", pa.binary(32)),
+        ("kind", pa.string()),
+        ("mime", pa.string()),
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+        ("frames", pa.int32()),
+        ("token_start", pa.int64()),
+        ("token_len", pa.int64()),
     ]
 )
 
@@ -135,7 +158,7 @@ TOKENISED = pa.schema(
         pa.field("license", pa.string()),
         pa.field("input_ids", pa.large_list(pa.uint32()), nullable=False),
         pa.field("n_tokens", pa.int64(), nullable=False),
-        pa.field("media", pa.list_(MEDIUM)),
+        pa.field("media", pa.list_(TOKENISED_MEDIUM)),
         pa.field("breaks", pa.large_list(pa.int64()), nullable=False),
     ]
 )
@@ -175,12 +198,14 @@ class TokenizerIdentity:
 class TrainerFormat:
     """What a reader must know of packed rows; it stands in the schema metadata of each file.
 
-    `stage` names the stage of the curriculum that the rows are for.
+    `stage` names the stage of the curriculum that the rows are for; `image_cost` is None in rows of before there were
+    media.
     """
 
     context: int
     tokenizer: TokenizerIdentity
     stage: str
+    image_cost: ImageCost | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.context <= MAX_CONTEXT:
@@ -188,11 +213,12 @@ class TrainerFormat:
 
     def metadata(self) -> dict[str, str]:
         """As schema metadata."""
-        return {**_version(), "context": str(self.context), "stage": self.stage, **self.tokenizer.metadata()}
+        cost = {} if self.image_cost is None else {"image_cost": json.dumps(asdict(self.image_cost), sort_keys=True)}
+        return {**_version(), "context": str(self.context), "stage": self.stage, **cost, **self.tokenizer.metadata()}
 
     @staticmethod
     def from_metadata(metadata: Mapping[bytes, bytes]) -> "TrainerFormat":
-        """Inverse of `metadata`. Raises KeyError on a missing key, ValueError on another format version."""
+        """Inverse of `metadata`. Raises KeyError on a missing key, ValueError on another format version or no cost."""
         text = {k.decode(): v.decode() for k, v in metadata.items()}
         if text["format_version"] != str(FORMAT_VERSION):
             raise ValueError(f"format_version {text['format_version']!r}, this version reads {FORMAT_VERSION}")
@@ -204,7 +230,15 @@ class TrainerFormat:
             eos_id=int(text["eos_id"]),
             pad_id=int(text["pad_id"]),
         )
-        return TrainerFormat(int(text["context"]), tokenizer, text["stage"])
+        cost = _cost_of(text["image_cost"]) if "image_cost" in text else None
+        return TrainerFormat(int(text["context"]), tokenizer, text["stage"], cost)
+
+
+def _cost_of(text: str) -> ImageCost:
+    try:
+        return ImageCost(**json.loads(text))
+    except (TypeError, GristmillError) as error:
+        raise ValueError(f"image_cost is none: {error}") from None
 
 
 def _version() -> dict[str, str]:

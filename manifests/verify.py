@@ -52,7 +52,7 @@ FAULT_KINDS = {
     "id": "an id is malformed or stands twice",
     "both_sides": "a record is kept and also in the ledger of the same dataset",
     "content_hash": "a text or medium does not have the hash that stands beside it",
-    "media": "the places of media in a text are not as many as its media",
+    "media": "media and their places in a text or row do not belong together, or a media shard is not what it must be",
     "row": "a trainer row breaks a rule of its schema",
 }
 """The closed list of kinds; those from `schema` on are found by a deep verification only."""

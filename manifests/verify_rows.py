@@ -1,9 +1,10 @@
 """What stands inside the shards of trainer rows, and whether it is what was tokenised.
 
-Each row: the schema of its own metadata; `row_id` computed anew; ids inside the vocabulary; segments that
-tile `[0, n_tokens)`; padding that is the pad id; indices into `docs` and `media` that exist; loss spans
-inside the row. Each shard: the index that follows from it. All rows together: each document stands in rows
-with exactly the tokens that it has, the totals are those of the manifest, and so are the buckets (`verify_buckets`).
+Each row: the schema of its own metadata; `row_id` computed anew; ids inside the vocabulary; segments that tile `[0,
+n_tokens)`; padding that is the pad id; indices into `docs` and `media` that exist; loss spans inside the row; places
+of media (`verify_row_media`). Each shard: the index that follows from it. All rows together: each document stands in
+rows with exactly the tokens that it has, the totals are those of the manifest, and so are the buckets
+(`verify_buckets`).
 """
 
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ from gristmill.manifests.trainer_schema import BREAK_LEVELS, HOLD_END, TOKENISED
 from gristmill.manifests.verify_books import Dataset
 from gristmill.manifests.verify_buckets import BucketCount
 from gristmill.manifests.verify_files import Fault, Named
+from gristmill.manifests.verify_media import media_faults
+from gristmill.manifests.verify_row_media import media_places
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -42,7 +45,7 @@ _SEPARATOR = "separator"
 _REQUIRED = {
     "segments": ("start", "end", "kind", "attn_group", "doc_idx", "doc_offset"),
     "docs": ("id", "content_hash", "n_tokens_total", "use_no"),
-    "media": (),
+    "media": ("sha256", "width", "height", "token_start", "token_len"),
     "loss_spans": ("start", "end"),
 }
 """What must have a value; no column of a row may be null."""
@@ -110,6 +113,7 @@ def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
         mine = list(found.faults())
         complete = complete and not mine
         yield from mine
+    yield from media_faults(dataset, whole, complete)
     named_files = len(dataset.manifest["shards"]) + len(dataset.manifest["tokenised"])
     sound = len(dataset.sound("shards", whole)) + len(dataset.sound("tokenised", whole))
     if complete and sound == named_files:
@@ -152,6 +156,8 @@ def _shard(dataset: Dataset, named: Named, found: FileFaults, buckets: BucketCou
             _segments(batch, n_tokens, found)
             _loss_spans(batch, n_tokens, found)
             buckets.add(batch, found)
+            if not found.any():  # places are looked up by what was just found sound
+                media_places(batch, form, found)
             tokens += int(n_tokens.sum())
             found.first += batch.num_rows
     return tokens

@@ -31,6 +31,8 @@ class Built:
     phases: list[Phase]
     shards: list[ShardRef] = field(default_factory=list[ShardRef])
     row_indexes: list[ShardRef] = field(default_factory=list[ShardRef])
+    media_shards: list[ShardRef] = field(default_factory=list[ShardRef])
+    media_indexes: list[ShardRef] = field(default_factory=list[ShardRef])
     receipts: list[Receipt] = field(default_factory=list[Receipt])
     inputs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     upstream: list["Built"] = field(default_factory=list["Built"])

@@ -21,7 +21,7 @@ from gristmill.pipeline.sources.protocol import InputFile, OptionValue
 from gristmill.pipeline.splits import Split, make_splits
 from gristmill.pipeline.task import Task, make_task
 
-READ_VERSION = 3
+READ_VERSION = 4
 
 
 def list_inputs(ctx: Context, spec: DatasetSpec) -> list[InputFile]:

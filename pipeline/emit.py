@@ -14,8 +14,10 @@ from gristmill.manifests.manifest import Manifest, entries_to_json
 from gristmill.manifests.receipt import FileEntry, Receipt
 from gristmill.manifests.samples import merge_samples, samples_to_bytes
 from gristmill.manifests.tally import Tally, check_balance
+from gristmill.manifests.trainer_schema import MAX_CONTEXT
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context, ShardRef
+from gristmill.pipeline.emit_media import media_phase
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.publish import (
     Content,
@@ -41,11 +43,12 @@ INDEX_VERSION = 1
 def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
     """Turn a dataset's documents into rows; see the module."""
     identity = tokenizer_for(ctx.recipe.tokenizer, ctx.base_dir).identity
-    tokenised = ctx.map(_tokenise_tasks(ctx, built, step, identity.fingerprint))
+    tokenised = _tokenised_shards(ctx, built, step, identity.fingerprint)
     built.facts["inputs"] = [s.entry.digest for s in built.shards]
     built.receipts.extend(tokenised)
     built.last_splits = len(tokenised)
     files = [ref for r in tokenised for ref in ctx.refs(r, "tokenised")]
+    media_phase(ctx, built, f"{built.spec.name}.{step.label}", tokenised)
     plan = ctx.map([_plan_task(built, step, files)])[0]
     rows = ctx.map(_row_tasks(ctx, built, step, plan, files, asdict(identity)))
     built.kind = "rows"
@@ -55,13 +58,27 @@ def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
     built.facts |= {
         "context": step.stage.context,
         "tokenizer": asdict(identity),
+        "image_cost": asdict(step.stage.cost()),
         "packing": {name: plan.facts[name] for name in packing},
         "n_tokens": sum(r.facts["n_tokens"] for r in rows),
         "keys": [plan.key, *(r.key for r in rows)],
     }
 
 
-def _tokenise_tasks(ctx: Context, built: Built, step: LoadedStep, fingerprint: str) -> list[Task]:
+def _tokenised_shards(ctx: Context, built: Built, step: LoadedStep, fingerprint: str) -> list[Receipt]:
+    """A receipt for each shard. Ids do not depend on the context but where a medium has more tokens than that: such
+    shards alone are made for it, so that another context mostly finds its documents tokenised."""
+    context: int = step.stage.context
+    receipts = ctx.map(_tokenise_tasks(ctx, built, step, fingerprint, MAX_CONTEXT))
+    over = [i for i, r in enumerate(receipts) if r.facts["longest_medium"] > context]
+    if over:
+        tasks = _tokenise_tasks(ctx, built, step, fingerprint, context)
+        for i, receipt in zip(over, ctx.map([tasks[i] for i in over]), strict=True):
+            receipts[i] = receipt
+    return receipts
+
+
+def _tokenise_tasks(ctx: Context, built: Built, step: LoadedStep, fingerprint: str, limit: int) -> list[Task]:
     origin = not built.receipts
     holdout = asdict(ctx.recipe.holdout) if ctx.recipe.holdout else None
     what = {
@@ -70,6 +87,8 @@ def _tokenise_tasks(ctx: Context, built: Built, step: LoadedStep, fingerprint: s
         "steps": [*(["from"] if origin else []), step.label],
         "holdout": holdout,
         "seed": ctx.recipe.seed,
+        "image_cost": asdict(step.stage.cost()),
+        "medium_limit": limit,
     }
     local = {"origin": origin, "tokenizer": ctx.recipe.tokenizer, "base_dir": ctx.base_dir}
     return [
@@ -101,7 +120,12 @@ def _row_tasks(
     identity: Mapping[str, Any],
 ) -> list[Task]:
     table = plan.role("plan")[0]
-    shared = {"context": step.stage.context, "tokenizer": identity, "stage": built.spec.name}
+    shared = {
+        "context": step.stage.context,
+        "tokenizer": identity,
+        "stage": built.spec.name,
+        "image_cost": asdict(step.stage.cost()),
+    }
     local = {"plan": str(ctx.store.path(plan.key, table)), "shards": [str(f.path) for f in files]}
     bounds = plan.facts["bounds"]
     return [
@@ -141,13 +165,17 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
             "records": packing["documents"],
             "tokens": built.facts["n_tokens"],
             "rows": packing["rows"],
+            "media": built.facts["media"]["media"],
+            "media_tokens": built.facts["media"]["tokens"],
             # Of the text that was tokenised: the places of media without bytes are cut there.
             "chars": entries[-1]["chars_kept"],
         },
-        objects=[*(r.key for r in built.receipts), *built.facts["keys"]],
-        facts={name: built.facts[name] for name in ("context", "tokenizer", "packing")},
+        objects=[*(r.key for r in built.receipts), *built.facts.get("media_keys", ()), *built.facts["keys"]],
+        facts={name: built.facts[name] for name in ("context", "tokenizer", "image_cost", "packing")},
         tokenised=publisher.links("tokenised", tokenised),
         row_indexes=publisher.links("row_indexes", built.row_indexes),
+        media_shards=publisher.links("media_shards", built.media_shards),
+        media_indexes=publisher.links("media_indexes", built.media_indexes),
         upstream=upstream_digests(out, built),
         seconds=work_seconds(built.receipts),
     )

@@ -24,10 +24,15 @@ JOBS = ".jobs"
 INPUTS = "inputs.json"
 """The cache of input digests."""
 
-ROLE_FOLDERS = {name: name for name in ("ledger", "measures", "cuts", "samples", "tokenised", "row_indexes")}
+ROLE_FOLDERS = {
+    name: name
+    for name in ("ledger", "measures", "cuts", "samples", "tokenised", "row_indexes", "media_shards", "media_indexes")
+}
 """Role of a file -> its folder in the dataset's; other roles lie in the dataset's itself."""
 
-_PUBLISHED = re.compile(r"(part|tokens|ledger|measures|cuts|samples|stats)(-\d{5,})?\.[0-9a-f]{8}\.[a-z]+", re.ASCII)
+_PUBLISHED = re.compile(
+    r"(part|tokens|media|ledger|measures|cuts|samples|stats)(-\d{5,})?\.[0-9a-f]{8}\.[a-z]+", re.ASCII
+)
 _RIGHT_BELOW = (LOCK, EVENTS, RUN)
 _TMP = re.compile(re.escape(TMP_PREFIX) + "[0-9a-f]{32}", re.ASCII)
 

@@ -1,8 +1,7 @@
 """What packing reads of tokenised documents: lengths, keys, domains, and the inside of those that may be cut.
 
-In: files of TOKENISED, or of its schema with `media` that say where in the ids each stands (`token_start`,
-`token_len`); out: `Documents`, in the order of the files. Ids are not read. Memory: some 60 bytes a document,
-and the breaks of those that are longer than a row.
+In: files of TOKENISED; out: `Documents`, in the order of the files. Ids are not read. Memory: some 60 bytes a
+document, and the breaks of those that are longer than a row.
 """
 
 from collections.abc import Sequence
@@ -109,10 +108,8 @@ def _lengths(lists: pa.Array) -> Ints:
 
 
 def _spans(media: pa.Array) -> tuple[Ints, Ints]:
-    """(token_start, token_len) of all media; (0, 0) of each where they are not part of the ids."""
+    """(token_start, token_len) of all media."""
     items = media.flatten()
-    if not all(items.type.get_field_index(name) >= 0 for name in _SPAN):
-        return np.zeros(len(items), np.int64), np.zeros(len(items), np.int64)
     start, length = (items.field(name).cast(pa.int64()).to_numpy(zero_copy_only=False) for name in _SPAN)
     return start, length
 

@@ -46,7 +46,14 @@ from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin
 from gristmill.pipeline.row_pass import merge_stats
 from gristmill.stages import catalogue
 
-_ROLE_NAMES = {"data": "part", "rows": "part", "row_indexes": "part", "tokenised": "tokens"}
+_ROLE_NAMES = {
+    "data": "part",
+    "rows": "part",
+    "row_indexes": "part",
+    "tokenised": "tokens",
+    "media_shards": "media",
+    "media_indexes": "media",
+}
 
 
 class Publisher:
@@ -201,6 +208,8 @@ class Content:
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tokenised: Sequence[FileEntry] = ()
     row_indexes: Sequence[FileEntry] = ()
+    media_shards: Sequence[FileEntry] = ()
+    media_indexes: Sequence[FileEntry] = ()
     upstream: Sequence[Mapping[str, str]] = ()
     seconds: float = 0.0
 
@@ -219,11 +228,11 @@ def write_content(publisher: Publisher, content: Content, shared: Mapping[str, A
         "upstream": list(content.upstream),
         "steps": list(content.steps),
         "shards": entries_to_json(list(content.shards)),
-        "media_shards": [],
+        "media_shards": entries_to_json(list(content.media_shards)),
         **content.account,
         "stats": entries_to_json([stats_file]),
         "tokenised": entries_to_json(list(content.tokenised)),
-        **({"row_indexes": entries_to_json(list(content.row_indexes))} if content.kind == "rows" else {}),
+        **(_indexes(content) if content.kind == "rows" else {}),
         "licenses": content.stats["license"],
         "totals": {
             "records": 0,
@@ -237,6 +246,10 @@ def write_content(publisher: Publisher, content: Content, shared: Mapping[str, A
         VOLATILE: {"created_s": int(time.time()), "engine": engine, "seconds": content.seconds},
     }
     return publisher.finish(manifest)
+
+
+def _indexes(content: Content) -> dict[str, Any]:
+    return {name: entries_to_json(list(getattr(content, name))) for name in ("row_indexes", "media_indexes")}
 
 
 def publish(out: Path, built: Built, shared: Mapping[str, Any], engine: str, store: ObjectStore) -> Manifest:

@@ -40,6 +40,8 @@ KINDS: Mapping[str, str] = {
     "similar_adopt": "gristmill.pipeline.tasks.similar_adopt",
     "similar_index": "gristmill.pipeline.tasks.similar_index",
     "tokenise": "gristmill.pipeline.tasks.tokenise",
+    "media_plan": "gristmill.pipeline.tasks.media_plan",
+    "media_shards": "gristmill.pipeline.tasks.media_shards",
     "pack_plan": "gristmill.pipeline.tasks.pack_plan",
     "pack_rows": "gristmill.pipeline.tasks.pack_rows",
 }
@@ -50,7 +52,7 @@ RECORDED = "recorded_effects"
 
 PARTS_FORMAT = 2
 """Of the parts of spill files (`pipeline.spill`): results of another one are made anew, not called damaged."""
-_LEAVE_PARTS = ("emit_keys", "census", "pack_plan", "similar_adopt", "similar_pairs", "similar_sets")
+_LEAVE_PARTS = ("emit_keys", "census", "pack_plan", "similar_adopt", "similar_pairs", "similar_sets", "tokenise")
 
 _KEPT_BYTES = 512 << 20
 """Half of what a worker may take."""

@@ -7,12 +7,13 @@ hands out those; all else is numpy:
     positions     int32[b, context]: from 0 within each attention group, 0 on padding
     loss_mask     float32[b, context]: the weight of each token as a *target*: 1 unless a loss span says otherwise; 0 on
                   padding and on the first token of an attention group, which nothing that it may see comes before
+    media         for each row the list of its pictures and videos (`pipeline.reader.media`), made when asked for
     cu_seqlens    int32[groups + 1]: bounds of the runs of one attention group through all rows, one behind the other
                   (row i's tokens begin at i * context; padding is a run of its own), as kernels for packed rows want
     n_tokens      int64[b]: valid tokens of each row
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gristmill.pipeline.reader.media import MediaSource, RowMedium, media_of
 from gristmill.pipeline.reader.sides import RawSides, Sides
 
 Ints = npt.NDArray[np.int64]
@@ -38,6 +40,8 @@ class Batch:
     row: Ints
     raw: tuple[tuple[Ints, RawSides], ...]
     """(rows of the batch, their sides) for each dataset that takes part."""
+    datasets: Mapping[str, MediaSource] = field(default_factory=dict[str, MediaSource])
+    """Where the media of the sources are."""
     free: Callable[[], None] | None = field(default=None, repr=False, compare=False)
 
     def release(self) -> None:
@@ -120,6 +124,16 @@ class Batch:
                 out[row, start] = 0
                 seen.add((row, group))
         return out
+
+    @cached_property
+    def media(self) -> list[list[RowMedium]]:
+        """For each row its media (`pipeline.reader.media`). Rows without cost nothing; no bytes are read. Raises
+        CorruptRowError."""
+        found: list[list[RowMedium]] = [[] for _ in range(len(self.row))]
+        for rows, sides in self.sides:
+            for i in rows[np.diff(sides.media_bounds) > 0].tolist():
+                found[i] = media_of([int(self.row[i])], self.datasets[self.source[i]])[0]
+        return found
 
     @cached_property
     def cu_seqlens(self) -> npt.NDArray[np.int32]:

@@ -19,6 +19,7 @@ from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.row_index import ROW_TABLE, aux_hash
 from gristmill.manifests.trainer_schema import TokenizerIdentity
 from gristmill.pipeline.reader.fetch_kernel import ENTRY_BYTES, NO_ROOM, NOT_OPEN, read_rows
+from gristmill.pipeline.reader.media_store import MediaStore, media_shards
 from gristmill.pipeline.reader.open_shards import OpenShards, Shard
 from gristmill.pipeline.reader.sides import RawSides
 
@@ -47,6 +48,7 @@ class RowsDataset:
     first: Ints
     manifest: Mapping[str, Any] = field(repr=False)
     _shards: OpenShards | None = field(default=None, repr=False)
+    _media: MediaStore | None = field(default=None, repr=False)
 
     @staticmethod
     def open(folder: str | Path) -> "RowsDataset":
@@ -74,7 +76,7 @@ class RowsDataset:
         return int(self.first[-1])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_shards": None}
+        return {**self.__dict__, "_shards": None, "_media": None}
 
     def copy(self) -> "RowsDataset":
         """The same dataset with files of its own: one reader's are not another thread's."""
@@ -116,6 +118,12 @@ class RowsDataset:
         if self._shards is None or not self._shards.is_of_this_process():
             self._shards = OpenShards(self.shards, self.first, self.context)
         return self._shards
+
+    def media(self) -> MediaStore:
+        """The bytes of its media, for this process."""
+        if self._media is None or not self._media.is_of_this_process():
+            self._media = MediaStore(media_shards(self.folder, self.manifest))
+        return self._media
 
     def _shard_of(self, rows: Any) -> Any:
         """The number of the shard that each row stands in."""

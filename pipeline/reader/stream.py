@@ -29,6 +29,7 @@ from gristmill.pipeline.reader.ahead import ahead
 from gristmill.pipeline.reader.batch import Batch
 from gristmill.pipeline.reader.batches import Batches, first_index_of, merged
 from gristmill.pipeline.reader.buffers import Buffers
+from gristmill.pipeline.reader.media import MediaSource
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
@@ -83,6 +84,7 @@ class TokenStream(_BASE):
         self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.threads, self.verify, self.on_corrupt = threads, verify, on_corrupt
+        self._media = {name: MediaSource(d.folder, d.digest) for name, d in self.plan.datasets.items()}
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
         self.corrupt: list[int] = []
@@ -154,7 +156,8 @@ class TokenStream(_BASE):
                 tokens[here] = part
         names = tuple(stage.mixture.names[s] for s in placed.source.tolist())
         free = partial(self._buffers.give, tokens)
-        return Batch(self._given(tokens), first, number, indices, names, placed.row, tuple(sides), free)
+        given = self._given(tokens)
+        return Batch(given, first, number, indices, names, placed.row, tuple(sides), self._media, free)
 
     def _read(self, dataset: Any, rows: Ints, here: Ints, out: Any, indices: Ints) -> list[tuple[Ints, Any]]:
         """The sides of a dataset's rows of a batch; damaged ones are padding where that is asked for."""

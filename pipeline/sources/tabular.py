@@ -10,7 +10,7 @@ one), `media`, `parents`, `derivation` and `meta` as they are. Nothing of it is 
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from gristmill.manifests.schema import DOCUMENT
 from gristmill.pipeline.sources.columns import Columns, empty_batch, finished_batch, identity
 from gristmill.pipeline.sources.fields import DEFAULT_KEYS, Fields, meta_of, with_urls
 from gristmill.pipeline.sources.losses import lose
-from gristmill.pipeline.sources.own_documents import miscounted_media, own_batch
+from gristmill.pipeline.sources.own_documents import miscounted_media, own_batch, own_column, with_sha256
 from gristmill.pipeline.sources.protocol import InputFile, Loss, ReadBatch, ReadOptions
 
 _KNOWN = (("url",), ("lang", "language"), ("license",))
@@ -153,13 +153,7 @@ def _read_rows(rows: _Rows, first_row: int, plan: TablePlan, options: ReadOption
     keys = _keys(rows, plan)
     metas = [None] * len(rows.text) if plan.own else _metas(rows, plan)
     if plan.own:
-        rows.faults.update(
-            {
-                row: ("bad_field", "media")
-                for row in miscounted_media(rows.text, rows.column("media"))
-                if row not in rows.faults
-            }
-        )
+        rows = _with_own_media(rows)
     sound = np.ones(len(rows.text), np.bool_)
     sound[list(rows.faults)] = False
     losses = tuple(_lost(rows, row, first_row, options) for row in sorted(rows.faults))
@@ -178,6 +172,16 @@ def _read_rows(rows: _Rows, first_row: int, plan: TablePlan, options: ReadOption
         _chosen(metas, sound),
     )
     return ReadBatch(finished_batch(text, columns, options), losses)
+
+
+def _with_own_media(rows: _Rows) -> _Rows:
+    media, damaged = with_sha256(own_column(rows.column("media"), "media"))
+    for row in miscounted_media(rows.text, media):
+        rows.faults.setdefault(row, ("bad_field", "media"))
+    for row in damaged:
+        rows.faults.setdefault(row, ("bad_field", "sha256 of a medium"))
+    batch = rows.batch.set_column(rows.batch.schema.names.index("media"), "media", media)
+    return replace(rows, batch=batch)
 
 
 def _check_texts(rows: _Rows, max_bytes: int) -> None:

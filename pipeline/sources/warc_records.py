@@ -4,7 +4,7 @@ Members are inflated by `streams`; the framing is ours, because a reader that go
 the next record where one is too long, and stops where one is too short. A record is sound if, behind its block, it is
 terminated, the next one begins or the file ends. If not, it is lost up to the next record's first lines, which may
 lie inside the length that it claims. A record is let go only when a byte behind it has been seen, so that a break
-that is not verified takes it with it (compare `lines`). """
+that is not verified takes it with it (compare `lines`)."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,9 +1,9 @@
 """Task `pack_rows`: one part of a packing table and the tokenised documents that it names -> trainer rows.
 
-Payload: `plan` (path), `part`, `bounds` (`[first_row, stop_row]`), `shards` (paths of `tokenised` files, in the
-plan's order), `context`, `tokenizer` (identity as data), `stage`. Leaves `rows`: Arrow IPC of packed_schema,
-and `row_indexes`, the index of each (`manifests.row_index`).
-Tokens are read through memory maps; a few rows are made at a time.
+Payload: `plan` (path), `part`, `bounds` (`[first_row, stop_row]`), `shards` (paths of `tokenised` files, in the plan's
+order), `context`, `tokenizer` (identity as data), `stage`, `image_cost`. Leaves `rows`: Arrow IPC of packed_schema,
+and `row_indexes`, the index of each (`manifests.row_index`). Tokens are read through memory maps; a few rows are made
+at a time.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore
+from gristmill.manifests.image_tokens import ImageCost
 from gristmill.manifests.ipc import IpcShards, TokenLookup, read_ipc
 from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.trainer_schema import TokenizerIdentity, TrainerFormat, packed_schema
@@ -21,7 +22,7 @@ from gristmill.pipeline.spill import read_part
 from gristmill.pipeline.task import Task
 
 BATCH_BYTES = 4 << 20
-_DOC_COLUMNS = ("id", "content_hash", "source", "domain", "license", "n_tokens")
+_DOC_COLUMNS = ("id", "content_hash", "source", "domain", "license", "n_tokens", "media")
 
 
 class _Documents:
@@ -66,7 +67,8 @@ def _rows(plan: pa.Table, documents: _Documents, form: TrainerFormat, first: int
 def run(task: Task, store: ObjectStore) -> Receipt:
     """See the module."""
     payload = task.payload
-    form = TrainerFormat(payload["context"], TokenizerIdentity(**payload["tokenizer"]), payload["stage"])
+    cost = ImageCost(**payload["image_cost"])
+    form = TrainerFormat(payload["context"], TokenizerIdentity(**payload["tokenizer"]), payload["stage"], cost)
     plan = pa.Table.from_batches(list(read_part(Path(payload["plan"]), payload["part"]))).combine_chunks()
     documents = _Documents([Path(p) for p in payload["shards"]])
     first, stop = payload["bounds"]

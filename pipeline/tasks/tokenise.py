@@ -1,10 +1,11 @@
 """Task `tokenise`: one shard of documents -> ids of the documents that the trainer may see.
 
 Payload: `shard` (path), `dataset`, `steps` (`from` where it is the dataset's first phase, then the emit step),
-`origin`, `tokenizer` (spec), `base_dir`, `holdout` (null, or `frac` and `seed`), `seed`.
-Leaves `tokenised` (Arrow IPC of trainer_schema.TOKENISED, uncompressed: packing maps it), `heldout` (Parquet of
-schema.DOCUMENT: the documents that were held out), ledger and samples; facts as RowPass's, and
-`heldout` (`stats` and `sources`: `{source: [records, chars]}`).
+`origin`, `tokenizer` (spec), `base_dir`, `holdout` (null, or `frac` and `seed`), `seed`, `image_cost`, `medium_limit`
+(tokens). Leaves `tokenised` (Arrow IPC of trainer_schema.TOKENISED, uncompressed: packing maps it), `heldout` (Parquet
+of schema.DOCUMENT: the documents that were held out), the media that have places as `media_spill` leaves them, ledger
+and samples; facts as RowPass's, `media_tokens` (places of media), `longest_medium` (places of one), and `heldout`
+(`stats` and `sources`: `{source: [records, chars]}`).
 """
 
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 from gristmill.manifests.commit import ObjectStore, ObjectWriter
 from gristmill.manifests.effects import facts_of_effects
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.image_tokens import ImageCost
 from gristmill.manifests.ipc import IpcShards
 from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.schema import DOCUMENT
@@ -29,6 +31,8 @@ from gristmill.manifests.tokenizer import Tokenizer, load_tokenizer
 from gristmill.manifests.trainer_schema import tokenised_schema
 from gristmill.pipeline.account import Account, AccountSpec, Rows, rows_by_source
 from gristmill.pipeline.holdout import held_out
+from gristmill.pipeline.media_places import MediaRules
+from gristmill.pipeline.media_spill import MediaSpill
 from gristmill.pipeline.row_pass import Stats
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tokenise import tokenise
@@ -47,6 +51,8 @@ class _Tokenise:
         self.tokenizer = tokenizer
         self.account = Account(AccountSpec(payload["dataset"], steps, payload["seed"]), writer)
         self.shards = IpcShards(writer, "tokenised", tokenised_schema(tokenizer.identity))
+        self.rules = MediaRules(ImageCost(**payload["image_cost"]), payload["medium_limit"])
+        self.media = MediaSpill(writer)
         self.heldout = ParquetShards(writer, "heldout", DOCUMENT)
         self.heldout_stats = Stats()
         self.heldout_sources: dict[str, list[int]] = {}
@@ -63,7 +69,9 @@ class _Tokenise:
         held = self._hold_out(batch, fates, chars)
         stay = np.flatnonzero(~held)
         seen = batch if len(stay) == batch.num_rows else batch.take(pa.array(stay))
-        done = tokenise(seen, self.tokenizer)
+        done = tokenise(seen, self.tokenizer, self.rules)
+        for place in done.media:
+            self.media.add(place)
         for v in done.verdicts:
             at = int(stay[v.row])
             fates[at] = Fate(at, 0, v.verdict, v.reason, v.measure, v.value, v.limit, v.detail)
@@ -112,12 +120,15 @@ class _Tokenise:
     def finish(self, where: str) -> dict[str, Any]:
         """Close the files; the facts of the receipt."""
         self.shards.close()
+        self.media.close()
         self.heldout.close()
         tallies = self.account.close(where)
         return {
             "tallies": step_tallies_to_json(tallies),
             "rows": self.rows,
             "stats": self.stats.to_json(),
+            "media_tokens": self.media.tokens,
+            "longest_medium": self.media.longest,
             "heldout": {
                 "stats": self.heldout_stats.to_json(),
                 "sources": dict(sorted(self.heldout_sources.items())),

@@ -5,6 +5,7 @@ over; `named_stages` and `named_sources` say what they name, so that a stage or 
 noticed.
 """
 
+import base64
 import gzip
 import json
 import shutil
@@ -18,6 +19,7 @@ import zstandard
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, build_recipe
 from gristmill.pipeline.recipe_yaml import parse_file
 from tests.laws.samples import EVAL_SET, TINY_EMBEDDINGS, TINY_MODEL
+from tests.pipeline.pictures import picture
 from tests.pipeline.sources.warc_bytes import HTML_HEAD, members, record
 
 HOSTILE = [
@@ -140,7 +142,11 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
 
 
 def _page(seed: int) -> str:
+    """Some pages show a picture, two of them the same."""
     body = "".join(f"<p>{prose(seed + i, 60)}</p>" for i in range(4))
+    if seed % 3 == 0:
+        data = base64.b64encode(picture(40 + seed // 20 % 3, 30, seed // 20 % 3)).decode()
+        body = f'<p><img src="data:image/png;base64,{data}"> shown</p>{body}'
     return f"<!doctype html><html><head><title>t</title></head><body><nav>menu</nav><main>{body}</main></body></html>"
 
 

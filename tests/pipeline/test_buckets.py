@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gristmill.manifests.errors import InputError, UsageError
-from gristmill.manifests.trainer_schema import BREAK_LEVELS, BREAK_TOP, ROW_MEDIUM, TOKENISED
+from gristmill.manifests.trainer_schema import BREAK_LEVELS, BREAK_TOP, TOKENISED, TOKENISED_MEDIUM
 from gristmill.pipeline.buckets import BOUNDS, BY, MIN_ROWS, buckets_of, merged
 from gristmill.pipeline.emit_stage import Emit
 from gristmill.pipeline.pack_buckets import pack_buckets
@@ -85,7 +85,7 @@ def test_rows_of_a_bucket_are_one_range_and_facts_add_up(tmp_path: Path) -> None
     values = [(int(n), d) for d in ("web", None, "code") for n in rng.integers(1, 40_000, 60)]
     rows = [document(i, n, d) for i, (n, d) in enumerate(values)]
     rows[3] |= {"n_tokens": 30_000, "media": [medium(10, 100), medium(500, 7000)]}
-    parts = [write(tmp_path / f"{i}.arrow", rows[i::2], ROW_MEDIUM) for i in range(2)]
+    parts = [write(tmp_path / f"{i}.arrow", rows[i::2], TOKENISED_MEDIUM) for i in range(2)]
     documents = read_documents(parts, 8192)
     packed, facts = pack_buckets(documents, 8192, BY, None)
     domains = [f["domain"] for f in facts]
@@ -113,23 +113,16 @@ def test_rows_of_a_bucket_are_one_range_and_facts_add_up(tmp_path: Path) -> None
 def test_pieces_end_at_breaks_and_outside_of_media(tmp_path: Path) -> None:
     breaks = [90 * BREAK_LEVELS + BREAK_TOP, 185 * BREAK_LEVELS + BREAK_TOP]
     rows = [document(0, 400, "web", breaks=breaks, media=[medium(280, 90)]), document(1, 20, "web")]
-    documents = read_documents([write(tmp_path / "a.arrow", rows, ROW_MEDIUM)], 100)
+    documents = read_documents([write(tmp_path / "a.arrow", rows, TOKENISED_MEDIUM)], 100)
     packed, _ = pack_buckets(documents, 100, BY, None)
     assert sorted(packed.doc_offset[packed.doc == 0].tolist()) == [0, 90, 185, 280, 380]
 
 
 def test_a_medium_longer_than_a_row_is_refused(tmp_path: Path) -> None:
     rows = [document(5, 300, "web"), document(6, 400, "web", media=[medium(0, 10), medium(20, 101)])]
-    path = write(tmp_path / "a.arrow", rows, ROW_MEDIUM)
+    path = write(tmp_path / "a.arrow", rows, TOKENISED_MEDIUM)
     with pytest.raises(InputError, match=f"document {6:032x}.*101 tokens, rows have 100"):
         read_documents([path], 100)
-
-
-def test_tokenised_documents_of_now_have_no_media_in_their_ids(tmp_path: Path) -> None:
-    kind = TOKENISED.field("media").type.value_type
-    path = write(tmp_path / "a.arrow", [document(0, 10, "web", media=[{"kind": "image"}])], kind)
-    _, facts = pack_buckets(read_documents([path], 100), 100, BY, None)
-    assert [f["image_tokens"] for f in facts] == [0]
 
 
 def test_lengths_beyond_32_bits(tmp_path: Path) -> None:
@@ -137,7 +130,7 @@ def test_lengths_beyond_32_bits(tmp_path: Path) -> None:
     huge = [(1 << 31) + 5, (1 << 32) + 7, 1 << 33]
     place = (huge[1] - 100) * BREAK_LEVELS + BREAK_TOP
     rows = [document(i, n, "web", breaks=[place] if i == 1 else []) for i, n in enumerate([*huge, 5, 6])]
-    documents = read_documents([write(tmp_path / "a.arrow", rows, ROW_MEDIUM)], 1 << 20)
+    documents = read_documents([write(tmp_path / "a.arrow", rows, TOKENISED_MEDIUM)], 1 << 20)
     packed, facts = pack_buckets(documents, 1 << 20, BY, None)
     assert sum(f["tokens"] for f in facts) == sum(huge) + 11 == packed.length.sum()
     for doc, length in enumerate(huge):

@@ -1,0 +1,152 @@
+"""The bytes of media by their sha256: one `pread` from a media shard, each held against its hash.
+
+The manifest says with which sha256 each shard begins, so the shard of a medium is known without opening one. A shard
+is opened, and its index read, when a medium of it is first asked for; MAX_OPEN at most are open, with one descriptor
+each. A process that was forked off opens its own. Runs that ask for no medium open nothing.
+"""
+
+import os
+import threading
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from gristmill.manifests.errors import UsageError, VerifyError
+from gristmill.manifests.media_index import MediaIndex
+
+MAX_OPEN = 256
+"""Shards, some 64 GiB of media; the index of each takes 150 KB of memory."""
+
+
+class CorruptMediumError(VerifyError):
+    """A medium is not what was written, or is not there."""
+
+
+@dataclass(frozen=True)
+class MediaShard:
+    """A media shard and its index, by the manifest."""
+
+    path: Path
+    index: Path
+    digest: str
+    media: int
+    first: bytes
+
+
+def media_shards(folder: Path, manifest: Mapping[str, Any]) -> list[MediaShard]:
+    """Those of a dataset, in order. Raises UsageError where they have no indexes."""
+    shards, indexes = manifest["media_shards"], manifest.get("media_indexes", [])
+    if len(shards) != len(indexes):
+        raise UsageError("its media shards have no indexes", str(folder), None, "run its recipe again")
+    return [
+        MediaShard(folder / s["path"], folder / i["path"], s["digest"], s["rows"], bytes.fromhex(s["extra"]["first"]))
+        for s, i in zip(shards, indexes, strict=True)
+    ]
+
+
+class MediaStore:
+    """See the module."""
+
+    def __init__(self, shards: Sequence[MediaShard]) -> None:
+        self._shards = shards
+        self._first = [shard.first for shard in shards]
+        self._names = [str(shard.path) for shard in shards]
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._open: OrderedDict[int, tuple[_File, MediaIndex]] = OrderedDict()
+
+    def is_of_this_process(self) -> bool:
+        """Whether the files were opened here."""
+        return self._pid == os.getpid()
+
+    def read(self, sha: bytes, verify: bool = False) -> bytes:
+        """The bytes of a medium, held against xxh3, with `verify` against its sha256, too. Raises CorruptMediumError,
+        naming file and medium, where they are not what was written."""
+        file, where, (at, size, hashed) = self._found(sha)
+        data = os.pread(file.fd, size, at)
+        if len(data) != size:
+            data = _rest(file.fd, data, size, at)
+        if len(data) != size:
+            raise _corrupt(where, sha, "it, or its index, is cut short")
+        if xxhash.xxh3_64_intdigest(data) != hashed:
+            raise _corrupt(where, sha, "its bytes are not what they hash to")
+        if verify and sha256(data).digest() != sha:
+            raise _corrupt(where, sha, "its bytes do not have its sha256")
+        return data
+
+    def place(self, sha: bytes) -> tuple[int, int, int]:
+        """Descriptor, length and offset of a medium, as `os.pread` takes them; the descriptor is the store's."""
+        file, _, (at, size, _) = self._found(sha)
+        return file.fd, size, at
+
+    def _found(self, sha: bytes) -> "tuple[_File, str, tuple[int, int, int]]":
+        number = bisect_right(self._first, sha) - 1
+        if number < 0:
+            raise _corrupt("the media shards", sha, "is in none of them")
+        file, index = self._opened(number)
+        where = self._names[number]
+        found = index.find(sha)
+        if found is None:
+            raise _corrupt(where, sha, "is not in it")
+        return file, where, found
+
+    def _opened(self, number: int) -> "tuple[_File, MediaIndex]":
+        with self._lock:
+            found = self._open.get(number)
+            if found is None:
+                found = self._open[number] = self._made(number)
+            self._open.move_to_end(number)
+            while len(self._open) > MAX_OPEN:
+                self._open.popitem(last=False)
+            return found
+
+    def _made(self, number: int) -> "tuple[_File, MediaIndex]":
+        shard = self._shards[number]
+        index = MediaIndex.parse(_read_file(shard.index), str(shard.index))
+        if index.shard_digest.hex() != shard.digest.rpartition(":")[2][:32] or len(index.entries) != shard.media:
+            raise VerifyError("an index of another shard", str(shard.index), None, "see `gristmill verify`")
+        return _File(shard.path), index
+
+
+class _File:
+    """An open file, closed when nobody reads it any more: threads may, while the store lets it go."""
+
+    def __init__(self, path: Path) -> None:
+        self.fd = _open_file(path)
+
+    def __del__(self) -> None:
+        if hasattr(self, "fd"):
+            os.close(self.fd)
+
+
+def _rest(fd: int, data: bytes, size: int, at: int) -> bytes:
+    """What one call left: Linux hands out 2 GiB at most."""
+    parts = [data]
+    done = len(data)
+    while done < size and (part := os.pread(fd, size - done, at + done)):
+        parts.append(part)
+        done += len(part)
+    return b"".join(parts)
+
+
+def _read_file(path: Path) -> bytes:
+    with os.fdopen(_open_file(path), "rb") as file:
+        return file.read()
+
+
+def _open_file(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        remedy = "see `gristmill verify`"
+        raise VerifyError("a file of the dataset cannot be opened", str(path), error.strerror, remedy) from None
+
+
+def _corrupt(where: str, sha: bytes, how: str) -> CorruptMediumError:
+    return CorruptMediumError(f"a medium is damaged: {how}", where, sha.hex(), "see `gristmill verify`")
