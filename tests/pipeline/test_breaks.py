@@ -134,6 +134,16 @@ def test_one_place_a_stretch_and_none_in_short_documents(tokens: Tokenizer) -> N
     assert breaks_of(tokens, "short. " * 20, False) == []
 
 
+def test_a_blank_line_at_the_begin_is_that_of_the_document() -> None:
+    """In front of the second text's first line stands the end of the first, which is none of its."""
+    texts = ["x" * 300, "\n" + "x" * 300]
+    known = Coded(np.ones(601, np.uint32), bounds([300, 301]), np.array([-1, 1], dtype=np.int32))
+    _, found = find_breaks(pa.array(texts, pa.large_string()), known, np.array([False] * 2), Spans.none(2))
+    expected = [b for text in texts for b in breaks_plain(text.encode(), [1] * len(text), False, [])]
+    assert found.tolist() == expected
+    assert BREAK_LEVELS + BREAK_PARAGRAPH in expected
+
+
 def test_a_medium_is_held_with_the_paragraphs_that_touch_it() -> None:
     text = "one. \n\n" + "a caption\n\n" + "below it\n\n" + "x" * 300
     start = len("one. \n\na caption\n\n")

@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gristmill.manifests.errors import InputError, UsageError
-from gristmill.manifests.trainer_schema import BREAK_LEVELS, BREAK_TOP, TOKENISED, TOKENISED_MEDIUM
+from gristmill.manifests.trainer_schema import (
+    BREAK_LEVELS,
+    BREAK_TOP,
+    HOLD_END,
+    HOLD_START,
+    TOKENISED,
+    TOKENISED_MEDIUM,
+)
 from gristmill.pipeline.buckets import BOUNDS, BY, MIN_ROWS, buckets_of, merged
 from gristmill.pipeline.emit_stage import Emit
 from gristmill.pipeline.pack_buckets import pack_buckets
@@ -112,10 +119,16 @@ def test_rows_of_a_bucket_are_one_range_and_facts_add_up(tmp_path: Path) -> None
 
 def test_pieces_end_at_breaks_and_outside_of_media(tmp_path: Path) -> None:
     breaks = [90 * BREAK_LEVELS + BREAK_TOP, 185 * BREAK_LEVELS + BREAK_TOP]
-    rows = [document(0, 400, "web", breaks=breaks, media=[medium(280, 90)]), document(1, 20, "web")]
+    hold = [99 * BREAK_LEVELS + HOLD_START, 150 * BREAK_LEVELS + HOLD_END]
+    rows = [
+        document(0, 400, "web", breaks=breaks, media=[medium(280, 90)]),
+        document(1, 20, "web"),
+        document(2, 299, "web", breaks=hold, media=[medium(120, 9)]),
+    ]
     documents = read_documents([write(tmp_path / "a.arrow", rows, TOKENISED_MEDIUM)], 100)
     packed, _ = pack_buckets(documents, 100, BY, None)
     assert sorted(packed.doc_offset[packed.doc == 0].tolist()) == [0, 90, 185, 280, 380]
+    assert sorted(packed.doc_offset[packed.doc == 2].tolist()) == [0, 99, 199]
 
 
 def test_a_medium_longer_than_a_row_is_refused(tmp_path: Path) -> None:
