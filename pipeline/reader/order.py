@@ -2,7 +2,7 @@
 
 Index g lies in stage s; the stage's mixture says whose turn it is and how many rows that source has given in the stage;
 with what earlier stages drew, that is its counter c. Its epoch is c // rows, and its row the place of c % rows in the
-permutation of that epoch (`permute`).
+permutation of that epoch (`permute`), within the range of rows that the source is.
 """
 
 from bisect import bisect_right
@@ -73,9 +73,9 @@ def places(plan: Plan, indices: Ints) -> Places:
     for s in np.unique(source).tolist():
         name = stage.mixture.names[s]
         here = np.flatnonzero(source == s)
-        rows = plan.datasets[name].rows
+        first_row, rows = plan.sources[name].first_row, plan.sources[name].rows
         epoch[here], at = np.divmod(given[here] + stage.drawn[name], rows)
         for e in np.unique(epoch[here]).tolist():
             turn = here[epoch[here] == e]
-            row[turn] = permuted(at[epoch[here] == e], rows, round_keys(plan.seed, name, e))
+            row[turn] = first_row + permuted(at[epoch[here] == e], rows, round_keys(plan.seed, name, e))
     return Places(number, source, row, epoch)

@@ -130,7 +130,7 @@ class TokenStream(_BASE):
         sides: list[tuple[Ints, Any]] = []
         for s in np.unique(placed.source).tolist():
             here = np.flatnonzero(placed.source == s)
-            dataset = self.plan.datasets[stage.mixture.names[s]]
+            dataset = self.plan.sources[stage.mixture.names[s]].dataset
             part = tokens if len(here) == len(tokens) else np.empty((len(here), stage.context), dtype=np.int32)
             sides += self._read(dataset, placed.row[here], here, part, indices)
             if part is not tokens:
@@ -230,7 +230,11 @@ class TokenStream(_BASE):
         """What the row at a global index says of itself: its documents and tasks, segments, media, loss spans."""
         placed = places(self.plan, np.array([index], dtype=np.int64))
         name = self.plan.stages[placed.stage].mixture.names[int(placed.source[0])]
-        return {"source": name, "epoch": int(placed.epoch[0]), **self.plan.datasets[name].documents(int(placed.row[0]))}
+        return {
+            "source": name,
+            "epoch": int(placed.epoch[0]),
+            **self.plan.sources[name].dataset.documents(int(placed.row[0])),
+        }
 
     def report(self, until: int | None = None) -> dict[str, dict[str, float]]:
         """For each dataset the rows, tokens and epochs that the first `until` indices (default: `next`) draw."""
