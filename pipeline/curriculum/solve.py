@@ -144,9 +144,7 @@ def _solved(problem: Problem, stage: Demand, left: Mapping[str, float]) -> Drawn
     sources = {
         s.name: float(_shared(table, r, caps).sum() * stage.tokens) for s, r in zip(stage.supplies, room, strict=True)
     }
-    synth = float(stood_for.sum())
-    amounts = {s.name: float(s.cells.sum()) * left[s.name] for s in stage.synthesised}
-    sources |= {name: synth * stage.tokens * a / max(sum(amounts.values()), 1.0) for name, a in amounts.items()}
+    sources |= _synthesised(stage, left, stood_for.sum(axis=1) * stage.tokens)
     had = (table + stood_for).sum(axis=0)
     missed = {
         problem.buckets[b]: (float(q), float(h))
@@ -174,6 +172,17 @@ def _spare_synthesised(stage: Demand, left: Mapping[str, float]) -> float:
         remedy = "make more of them, lower `synthesised` in the rates, or raise their max_epochs"
         raise RecipeError(what, f"stage {stage.name}", None, remedy)
     return max(have - stage.synth, 0.0)
+
+
+def _synthesised(stage: Demand, left: Mapping[str, float], wanted: Floats) -> dict[str, float]:
+    """Tokens of each synthesised supply: of each domain what is wanted (float64[domains]) as far as there is so much
+    of it, and what then lacks from all the rest alike."""
+    room = {s.name: s.cells.sum(axis=1) * left[s.name] for s in stage.synthesised}
+    there = sum(room.values(), np.zeros_like(wanted))
+    first = np.minimum(wanted, there)
+    rest = float((wanted - first).sum()) / max(float((there - first).sum()), 1.0)
+    by_domain = (first + rest * (there - first)) / np.maximum(there, 1.0)
+    return {name: float((amount * by_domain).sum()) for name, amount in room.items()}
 
 
 def _shortest_first(wanted: Floats, synth: float) -> Floats:

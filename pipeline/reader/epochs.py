@@ -63,23 +63,25 @@ def limits_of(model: PlanModel, rates: Rates, datasets: Mapping[str, RowsDataset
 
 @dataclass(frozen=True)
 class Stretch:
-    """Documents of a pool: of a domain (None: none is known), and of `tokens` tokens up to the next bound."""
+    """Documents of a pool: of a domain (None: none is known), of [first, stop) tokens (None: no bound)."""
 
     pool: str
     domain: str | None
-    tokens: int
+    first_tokens: int
+    stop_tokens: int | None
 
 
 def stretches(draws: Sequence[Draw], pools: Mapping[str, str]) -> Iterator[tuple[Stretch, list[Draw]]]:
     """Each stretch of documents that is drawn from, with the draws that it is part of, in the order of the run."""
-    for pool in sorted({pools[d.source.dataset_name] for d in draws}):
+    for pool in dict.fromkeys(pools[d.source.dataset_name] for d in draws):
         mine = [d for d in draws if pools[d.source.dataset_name] == pool and d.rows]
         domains = sorted({d.source.domain for d in mine if d.source.domain is not None}) or [None]
         for domain in domains:
-            for tokens in sorted({0, *(d.source.min_tokens for d in mine), *(d.source.max_tokens or 0 for d in mine)}):
-                here = [d for d in mine if d.source.holds(domain, tokens)]
+            bounds = sorted({0, *(d.source.min_tokens for d in mine), *(d.source.max_tokens or 0 for d in mine)})
+            for first, stop in zip(bounds, [*bounds[1:], None], strict=True):
+                here = [d for d in mine if d.source.holds(domain, first)]
                 if here:
-                    yield Stretch(pool, domain, tokens), here
+                    yield Stretch(pool, domain, first, stop), here
 
 
 def check_epochs(draws: Sequence[Draw], pools: Mapping[str, str], limits: Limits, stages: Sequence[str]) -> None:

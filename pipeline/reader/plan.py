@@ -33,7 +33,7 @@ from gristmill.pipeline.reader.epochs import Draw, Limits, check_epochs, limits_
 from gristmill.pipeline.reader.mixture import PERIOD, Mixture
 from gristmill.pipeline.reader.plan_file import PlanModel, StageModel, read_plan, tokens_of
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
-from gristmill.pipeline.reader.solved_stages import Setting, solved_stages
+from gristmill.pipeline.reader.solved_stages import Setting, SolvedStages, solved_stages
 from gristmill.pipeline.reader.sources import Source, pools, whole
 from gristmill.pipeline.reader.vision import check_vision
 
@@ -41,7 +41,7 @@ from gristmill.pipeline.reader.vision import check_vision
 @dataclass(frozen=True)
 class Stage:
     """A stage of `rows` rows. `drawn[name]`: rows of each source that stages before it drew, and it goes on from.
-    `solved`: what the solver found, where it did."""
+    Where the rates gave the mixture, `solved` is what was found, and `synthesised` names its sources that are."""
 
     context: int
     rows: int
@@ -49,6 +49,7 @@ class Stage:
     drawn: Mapping[str, int]
     name: str = ""
     solved: Drawn | None = field(default=None, repr=False)
+    synthesised: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def implicit_plan(folder: Path, seed: int = 0) -> Plan:
 
 
 def _plan(model: PlanModel, base: Path, where: str) -> Plan:
-    names = sorted({name for stage in model.stages for name in stage.names})
+    names = list(dict.fromkeys(name for stage in model.stages for name in stage.names))
     datasets = {name: _opened(name, base / model.datasets.get(name, name), where) for name in names}
     _check_tokenizers(datasets, where)
     for number, stage in enumerate(model.stages):
@@ -104,7 +105,7 @@ def _plan(model: PlanModel, base: Path, where: str) -> Plan:
     draws = [Draw(n, sources[name], count) for n, m in mixtures.items() for name, count in m.counts(rows[n])]
     found = solved_stages(Setting(model, rates, datasets, pool, limits, rows, draws, where))
     sources |= found.sources
-    stages = _in_order(model, rows, {**mixtures, **found.mixtures}, found.drawn)
+    stages = _in_order(model, rows, {**mixtures, **found.mixtures}, found)
     draws = [Draw(n, sources[name], count) for n, s in enumerate(stages) for name, count in s.mixture.counts(s.rows)]
     check_vision(model, draws, rows, where)
     check_epochs(draws, pool, limits, [model.at(where, n) for n in range(len(stages))])
@@ -134,7 +135,7 @@ def _rows(written: StageModel, at: str) -> int:
 
 
 def _in_order(
-    model: PlanModel, rows: Sequence[int], mixtures: Mapping[int, Mixture], solved: Mapping[int, Drawn]
+    model: PlanModel, rows: Sequence[int], mixtures: Mapping[int, Mixture], found: SolvedStages
 ) -> list[Stage]:
     """The stages, each source going on where the stage before left off."""
     stages: list[Stage] = []
@@ -143,7 +144,8 @@ def _in_order(
         mixture = mixtures[number]
         begins = {name: drawn.get(name, 0) if written.carry == "continue" else 0 for name in mixture.names}
         drawn |= {name: begins[name] + count for name, count in mixture.counts(rows[number])}
-        stages.append(Stage(written.context, rows[number], mixture, begins, written.name, solved.get(number)))
+        solved, synthesised = found.drawn.get(number), found.synthesised.get(number, frozenset[str]())
+        stages.append(Stage(written.context, rows[number], mixture, begins, written.name, solved, synthesised))
     return stages
 
 

@@ -28,7 +28,7 @@ Vision = Literal["none"] | Share
 
 
 class StageModel(BaseModel):
-    """A stage as written: `mix` gives the rates of datasets, `from` leaves those of their buckets to the plan's rates."""
+    """A stage as written: `mix` gives the rates of datasets, `from` leaves those of buckets to the plan's rates."""
 
     model_config = ConfigDict(extra="forbid")
     name: str = ""

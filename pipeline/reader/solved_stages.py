@@ -27,6 +27,8 @@ from gristmill.pipeline.reader.vision import reached, share
 
 VISION = "vision"
 _VISION_ROUNDS = 8
+_LEAST_SHARE = 1e-6
+"""Of a stage: what a fit leaves where nothing is wanted. A source above it has one PERIOD-th at least."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class SolvedStages:
-    """Of the numbers of solved stages; `sources` are all that they draw from."""
+    """By number of the stage; `sources` are all that they draw from, `synthesised` the names of those that are."""
 
     sources: Mapping[str, Source]
     mixtures: Mapping[int, Mixture]
     drawn: Mapping[int, Drawn]
+    synthesised: Mapping[int, frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -73,18 +76,20 @@ def solved_stages(setting: Setting) -> SolvedStages:
         if written.from_ is not None
     ]
     if not stages:
-        return SolvedStages({}, {}, {})
+        return SolvedStages({}, {}, {}, {})
     domains = _domains(setting, stages)
     rates = _domain_rates(setting, stages, domains)
     vision = {s.number: _first_vision(setting, s, rates.get(VISION, 0.0)) for s in stages}
     rounds = 0
     while True:
         shares = {s.number: _with_vision(rates, vision[s.number], domains) for s in stages}
-        mixtures, drawn = _solved(setting, stages, domains, shares)
+        parts, drawn = _solved(setting, stages, domains, shares)
         rounds += 1
-        if rounds == _VISION_ROUNDS or not _mend_vision(setting, stages, mixtures, vision):
+        if rounds == _VISION_ROUNDS or not _mend_vision(setting, stages, parts, vision):
             break
-    return SolvedStages({n: s for stage in stages for n, s in stage.sources.items()}, mixtures, drawn)
+    mixtures = {number: Mixture.of_parts(of_stage) for number, of_stage in parts.items()}
+    synthesised = {s.number: frozenset(source.name for source in s.synthesised) for s in stages}
+    return SolvedStages({n: s for stage in stages for n, s in stage.sources.items()}, mixtures, drawn, synthesised)
 
 
 def _stage(setting: Setting, number: int, written: StageModel) -> _Stage:
@@ -158,30 +163,32 @@ def _with_vision(rates: Mapping[str, float], vision: float, domains: Sequence[st
 
 def _solved(
     setting: Setting, stages: Sequence[_Stage], domains: Sequence[str], shares: Mapping[int, Floats]
-) -> tuple[dict[int, Mixture], dict[int, Drawn]]:
-    mixtures: dict[int, Mixture] = {}
+) -> tuple[dict[int, dict[str, int]], dict[int, Drawn]]:
+    """Parts of each source in PERIOD rows, and what the solver found, by number of the stage."""
+    found: dict[int, dict[str, int]] = {}
 
     def rounded(index: int, drawn: Mapping[str, float], left: Mapping[str, float]) -> Mapping[str, float]:
         stage = stages[index]
         rows = setting.rows[stage.number]
         parts = _parts(stage, rows, drawn, left, setting.model.at(setting.where, stage.number))
-        mixtures[stage.number] = Mixture.of_parts({name: part for name, part in parts.items() if part})
+        found[stage.number] = {name: part for name, part in parts.items() if part}
         sources = stage.sources
         return {name: part / PERIOD * rows * sources[name].tokens_per_row for name, part in parts.items()}
 
     demands = [_demand(setting, stage, domains, shares[stage.number]) for stage in stages]
     problem = Problem(domains, bucket_names(setting.rates.bounds), demands, _used(setting, domains))
     try:
-        found, _ = solve(problem, rounded)
+        drawn, _ = solve(problem, rounded)
     except RecipeError as error:
         raise RecipeError(error.what, error.where or setting.where, error.value, error.remedy) from None
-    return mixtures, {stage.number: drawn for stage, drawn in zip(stages, found, strict=True)}
+    return found, {stage.number: one for stage, one in zip(stages, drawn, strict=True)}
 
 
 def _parts(stage: _Stage, rows: int, drawn: Mapping[str, float], left: Mapping[str, float], at: str) -> dict[str, int]:
     """Tokens of sources as parts of the rows; no source comes more often than it has epochs left."""
     sources = stage.sources
-    names = [name for name in sorted(sources) if drawn.get(name, 0.0) > 0]
+    least = _LEAST_SHARE * sum(drawn.values())
+    names = [name for name in sorted(sources) if drawn.get(name, 0.0) > least]
     if len(names) > PERIOD:
         raise RecipeError("has more sources than a mixture takes", at, len(names), f"{PERIOD} at most: merge buckets")
     weights = np.array([drawn[name] / sources[name].tokens_per_row for name in names])
@@ -229,13 +236,13 @@ def _used(setting: Setting, domains: Sequence[str]) -> dict[str, Floats]:
 
 
 def _mend_vision(
-    setting: Setting, stages: Sequence[_Stage], mixtures: Mapping[int, Mixture], vision: dict[int, float]
+    setting: Setting, stages: Sequence[_Stage], parts: Mapping[int, Mapping[str, int]], vision: dict[int, float]
 ) -> bool:
     """Raise the rate of `vision` where a stage has too little; False when none does, or none can."""
     mended = False
     for stage in stages:
-        wanted, mixture, sources = setting.model.vision_of(stage.number), mixtures[stage.number], stage.sources
-        draws = [Draw(stage.number, sources[name], part) for name, part in mixture.counts(PERIOD)]
+        wanted, sources = setting.model.vision_of(stage.number), stage.sources
+        draws = [Draw(stage.number, sources[name], part) for name, part in parts[stage.number].items()]
         have = share(draws)
         fixed = setting.rates.domains != "unimax" and setting.rates.domains.get(VISION)
         if isinstance(wanted, float) and not fixed and have > 0 and not reached(have, wanted):

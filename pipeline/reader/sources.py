@@ -69,7 +69,7 @@ def whole(name: str, dataset: RowsDataset) -> Source:
 
 
 def buckets_of(name: str, dataset: RowsDataset) -> list[Source]:
-    """The buckets of a dataset, none where its manifest has none. Raises VerifyError where they do not tile its rows."""
+    """The buckets of a dataset, none where its manifest has none. VerifyError where they do not tile its rows."""
     sources = [_source(name, dataset, bucket) for bucket in _buckets(dataset)]
     at = 0
     for source in sources:
@@ -111,12 +111,13 @@ def _not_tiled(dataset: RowsDataset) -> VerifyError:
 
 
 def pools(datasets: Mapping[str, RowsDataset]) -> dict[str, str]:
-    """For each dataset the name of the first one that holds documents of it, itself at least."""
+    """For each dataset the name of the first one, in the order given, that holds documents of it, itself at least."""
     known = {name: _documents(dataset.folder, dataset.manifest) for name, dataset in datasets.items()}
-    pool = {name: name for name in sorted(datasets)}
-    for one, other in combinations(sorted(datasets), 2):
-        if known[one] & known[other] and pool[one] != pool[other]:
-            first, second = sorted((pool[one], pool[other]))
+    pool = {name: name for name in datasets}
+    order = {name: number for number, name in enumerate(datasets)}
+    for one, other in combinations(datasets, 2):
+        if known[one] & known[other]:
+            first, second = sorted((pool[one], pool[other]), key=order.__getitem__)
             pool = {name: first if p == second else p for name, p in pool.items()}
     return pool
 

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.batch import Batch
+from gristmill.pipeline.reader.ledger import exposure
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError
@@ -236,16 +237,9 @@ class TokenStream(_BASE):
             **self.plan.sources[name].dataset.documents(int(placed.row[0])),
         }
 
-    def report(self, until: int | None = None) -> dict[str, dict[str, float]]:
-        """For each dataset the rows, tokens and epochs that the first `until` indices (default: `next`) draw."""
-        drawn = self.next if until is None else until
-        found = {name: {"rows": 0, "tokens": 0} for name in self.plan.datasets}
-        for number, stage in enumerate(self.plan.stages):
-            inside = min(max(drawn - self.plan.starts[number], 0), stage.rows)
-            for name, rows in zip(stage.mixture.names, stage.mixture.before(inside), strict=True):
-                found[name]["rows"] += rows
-                found[name]["tokens"] += rows * stage.context
-        return {n: {**f, "epochs": f["rows"] / self.plan.datasets[n].rows} for n, f in found.items()}
+    def report(self, until: int | None = None) -> dict[str, dict[str, Any]]:
+        """What the first `until` indices (default: `next`) draw of each source: see `ledger.exposure`."""
+        return exposure(self.plan, self.next if until is None else until)
 
 
 def _slice(count: int, rank: int, world_size: int) -> slice:
