@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.pipeline.curriculum.cells import BOUNDS
+from gristmill.pipeline.curriculum.room import MOST_COLUMNS
 
 PRIOR = "prior, not ablated"
 LABELS = (PRIOR, "aligned", "indistinguishable", "hyperparameters not aligned: indicative only")
@@ -75,7 +76,7 @@ class Rates(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     label: Literal["prior, not ablated", "aligned", "indistinguishable", "hyperparameters not aligned: indicative only"]
     evidence: str = ""
-    bounds: list[int] = Field(default=list(BOUNDS), min_length=1)
+    bounds: list[int] = Field(default=list(BOUNDS), min_length=1, max_length=MOST_COLUMNS - 1)
     domains: dict[str, Share] | Literal["unimax"]
     caps: dict[str, Cap]
     cap_classes: dict[str, Cap] = {}

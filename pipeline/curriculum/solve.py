@@ -10,8 +10,8 @@ always:
 * of each domain come r * T, or within DOMAIN_SLACK of it where it has too little.
 
 The last stage is solved first, since long documents are few and the last stages need them: begun from the square root
-of the supply, fitted to r * T and q * T under what the caps still allow (`fit_capped`); what remains flows down. Length
-is thus upsampled within each domain (Fu et al. 2024), and is no hidden change of domains.
+of the supply, fitted to r * T and q * T under what the caps still allow (`room`, `fit`); what remains flows down. So
+length is upsampled within each domain (Fu et al. 2024), and is no hidden change of domains.
 
 A share `synth` of a stage's tokens comes from supplies of synthesised sequences. They stand for documents too short to
 fill a window alone: they take from the buckets above the first, the shortest first. What natural documents cannot give
@@ -27,11 +27,12 @@ import numpy as np
 
 from gristmill.manifests.errors import RecipeError
 from gristmill.pipeline.curriculum.cells import Floats
-from gristmill.pipeline.curriculum.fit import fit_capped
+from gristmill.pipeline.curriculum.room import Room, fitted
 
 DOMAIN_SLACK = 0.02
 """Of a stage's tokens. A domain's share may move so far for want of supply, and no farther."""
 _EPSILON = 1e-7
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def solve(
         if rounded is not None:
             drawn = Drawn(drawn.cells, drawn.stood_for, rounded(number, drawn.sources, left), drawn.missed)
         for supply in supplies:
-            epochs = drawn.sources.get(supply.name, 0.0) / max(float(supply.cells.sum()), 1.0)
+            epochs = drawn.sources.get(supply.name, 0.0) / max(float(supply.cells.sum()), _TINY)
             before = used.setdefault(supply.pool, np.zeros(shape))
             used[supply.pool] = before + np.where(supply.cells > 0, epochs, 0.0)
         found[number] = drawn
@@ -133,14 +134,17 @@ def _solved(problem: Problem, stage: Demand, left: Mapping[str, float]) -> Drawn
     there = sum((s.cells for s in stage.supplies), np.zeros(shape)) / stage.tokens
     room = [s.cells * left[s.name] / stage.tokens for s in stage.supplies]
     caps = sum(room, np.zeros(shape))
-    seed = np.sqrt(there / max(there.max(initial=0.0), np.finfo(float).tiny))
-    wanted = fit_capped(seed, np.where(there > 0, 1.0, 0.0), stage.rates, stage.buckets)
+    seed = np.sqrt(there / max(there.max(initial=0.0), _TINY))
+    open_rows = np.where(there.any(axis=1), stage.rates, 0.0)
+    wanted = fitted(seed, np.where(there > 0, 1.0, 0.0), open_rows, stage.buckets * open_rows.sum())
     spare = _spare_synthesised(stage, left)
     stood_for = _shortest_first(wanted, stage.synth)
     table, extra = _fitted(problem, stage, _Asked(seed, caps, wanted), stood_for, spare)
     stood_for = stood_for + extra
     if table[:, 0].sum() < stage.replay - _EPSILON:
-        raise _infeasible(problem, stage, wanted, caps, (int(np.argmax((wanted - caps)[:, 0])), 0))
+        need, have = stage.replay * stage.tokens, table[:, 0].sum() * stage.tokens
+        what = f"replay, bucket {problem.buckets[0]}: {need:.4g} tokens are needed, {have:.4g} can be had"
+        raise RecipeError(what, stage.name, None, "lower `replay` in the rates, add short documents, or raise the caps")
     sources = {
         s.name: float(_shared(table, r, caps).sum() * stage.tokens) for s, r in zip(stage.supplies, room, strict=True)
     }
@@ -170,7 +174,7 @@ def _spare_synthesised(stage: Demand, left: Mapping[str, float]) -> float:
         needed = f"{stage.synth * stage.tokens:.4g} tokens are needed"
         what = f"synthesised sequences: {needed}, {have * stage.tokens:.4g} are there"
         remedy = "make more of them, lower `synthesised` in the rates, or raise their max_epochs"
-        raise RecipeError(what, f"stage {stage.name}", None, remedy)
+        raise RecipeError(what, stage.name, None, remedy)
     return max(have - stage.synth, 0.0)
 
 
@@ -180,8 +184,8 @@ def _synthesised(stage: Demand, left: Mapping[str, float], wanted: Floats) -> di
     room = {s.name: s.cells.sum(axis=1) * left[s.name] for s in stage.synthesised}
     there = sum(room.values(), np.zeros_like(wanted))
     first = np.minimum(wanted, there)
-    rest = float((wanted - first).sum()) / max(float((there - first).sum()), 1.0)
-    by_domain = (first + rest * (there - first)) / np.maximum(there, 1.0)
+    rest = float((wanted - first).sum()) / max(float((there - first).sum()), _TINY)
+    by_domain = (first + rest * (there - first)) / np.maximum(there, _TINY)
     return {name: float((amount * by_domain).sum()) for name, amount in room.items()}
 
 
@@ -190,38 +194,38 @@ def _shortest_first(wanted: Floats, synth: float) -> Floats:
     by_bucket = wanted.sum(axis=0)
     taken = np.clip(synth - (np.cumsum(by_bucket) - by_bucket - by_bucket[0]), 0.0, by_bucket)
     taken[0] = 0.0
-    return wanted * (taken / np.maximum(by_bucket, np.finfo(float).tiny))[None, :]
+    return wanted * (taken / np.maximum(by_bucket, _TINY))[None, :]
 
 
 def _shared(table: Floats, room: Floats, caps: Floats) -> Floats:
     """The part of a table that one supply gives, by the room that it has of all."""
-    return table * room / np.maximum(caps, np.finfo(float).tiny)
+    return table * room / np.maximum(caps, _TINY)
 
 
 def _fitted(problem: Problem, stage: Demand, asked: _Asked, stood_for: Floats, spare: float) -> tuple[Floats, Floats]:
     """The natural table, and what more than its share synthesised sequences stand for."""
     rows = np.maximum(stage.rates - stood_for.sum(axis=1), 0.0)
-    columns = np.maximum(stage.buckets - stood_for.sum(axis=0), 0.0)
-    rows *= (1.0 - stood_for.sum()) / max(rows.sum(), np.finfo(float).tiny)
-    columns *= rows.sum() / max(columns.sum(), np.finfo(float).tiny)
-    table = fit_capped(asked.seed, asked.caps, rows, columns)
-    lack_rows, lack_columns = np.maximum(rows - table.sum(axis=1), 0.0), np.maximum(columns - table.sum(axis=0), 0.0)
+    columns = np.maximum(asked.wanted.sum(axis=0) - stood_for.sum(axis=0), 0.0)
+    rows *= (1.0 - stood_for.sum()) / max(rows.sum(), _TINY)
+    columns *= rows.sum() / max(columns.sum(), _TINY)
+    lack_rows = np.maximum(rows - asked.caps.sum(axis=1), 0.0)
+    lack_columns = np.maximum(columns - Room.of(rows, asked.caps).filled(columns), 0.0)
     lack_columns[0] = 0.0
     amount = min(max(lack_rows.sum(), lack_columns.sum()), spare)
-    extra = np.zeros_like(table)
+    extra = np.zeros_like(asked.caps)
     if amount > _EPSILON:
         less_rows, less_columns = _filled(lack_rows, rows, amount), _filled(lack_columns, columns, amount)
         extra = np.outer(less_rows, less_columns) / amount
         rows, columns = rows - less_rows, columns - less_columns
     rows = _within_slack(problem, stage, asked, rows)
-    return _by_neighbours(asked, rows, columns), extra
+    return fitted(asked.seed, asked.caps, rows, columns), extra
 
 
 def _filled(lack: Floats, amounts: Floats, total: float) -> Floats:
     """`total` in all: what lacks, in proportion, and the rest of all that is there."""
-    first = lack * min(total / max(lack.sum(), np.finfo(float).tiny), 1.0)
+    first = lack * min(total / max(lack.sum(), _TINY), 1.0)
     rest = amounts - first
-    return first + rest * (total - first.sum()) / max(rest.sum(), np.finfo(float).tiny)
+    return first + rest * (total - first.sum()) / max(rest.sum(), _TINY)
 
 
 def _within_slack(problem: Problem, stage: Demand, asked: _Asked, rows: Floats) -> Floats:
@@ -235,29 +239,7 @@ def _within_slack(problem: Problem, stage: Demand, asked: _Asked, rows: Floats) 
         raise _infeasible(problem, stage, asked.wanted, asked.caps, (domain, bucket))
     if not short.any():
         return rows
-    return rows - short + takers * short.sum() / max(takers.sum(), np.finfo(float).tiny)
-
-
-def _by_neighbours(asked: _Asked, rows: Floats, columns: Floats) -> Floats:
-    """The fitted table; what a bucket cannot give is asked of the nearest one that can, the shorter of two."""
-    columns, full = columns.copy(), set[int]()
-    allowed = asked.caps.sum(axis=0)
-    while True:
-        table = fit_capped(asked.seed, asked.caps, rows, columns)
-        lack = columns - table.sum(axis=0)
-        short = [b for b in range(len(columns)) if lack[b] > _EPSILON and b not in full]
-        if not short:
-            return table
-        full.update(short)
-        for b in short:
-            columns[b] -= lack[b]
-            rest = float(lack[b])
-            for other in sorted(range(len(columns)), key=lambda o, b=b: (abs(o - b), o)):
-                given = min(rest, max(float(allowed[other] - columns[other]), 0.0)) if other not in full else 0.0
-                columns[other] += given
-                rest -= given
-            if rest > 0:
-                columns[b] += rest
+    return rows - short + takers * short.sum() / max(takers.sum(), _TINY)
 
 
 def _infeasible(problem: Problem, stage: Demand, wanted: Floats, caps: Floats, cell: tuple[int, int]) -> RecipeError:
@@ -268,4 +250,4 @@ def _infeasible(problem: Problem, stage: Demand, wanted: Floats, caps: Floats, c
     )
     what = f"domain {domain}, bucket {bucket}: {need:.4g} tokens are needed, {have:.4g} are there ({of_domain})"
     remedy = "lower the domain's rate or the stage's tokens, add documents, or raise its cap"
-    return RecipeError(what, f"stage {stage.name}", None, remedy)
+    return RecipeError(what, stage.name, None, remedy)

@@ -13,7 +13,7 @@ def unimax(supply: Mapping[str, float], budget: float, caps: Mapping[str, float]
     Raises ValueError where all domains at their caps are less than the budget.
     """
     most = {name: tokens * caps[name] for name, tokens in supply.items()}
-    if sum(most.values()) < budget:
+    if sum(most.values()) < budget * (1 - 1e-9):
         raise ValueError(f"{sum(most.values()):.4g} tokens at the caps are less than {budget:.4g}")
     rates: dict[str, float] = {}
     left = budget

@@ -46,7 +46,8 @@ class Limits:
 
 
 def limits_of(model: PlanModel, rates: Rates, datasets: Mapping[str, RowsDataset], where: str) -> Limits:
-    """The smallest `max_epochs` of each dataset over all stages; else the rates' caps. Raises RecipeError."""
+    """The smallest `max_epochs` of each dataset over all stages; else, of one that a stage names as `synth`, the class
+    `synthesised`; else the rates' caps. Raises RecipeError."""
     found: dict[str, float] = {}
     for number, stage in enumerate(model.stages):
         for name, written in stage.max_epochs.items():
@@ -58,6 +59,8 @@ def limits_of(model: PlanModel, rates: Rates, datasets: Mapping[str, RowsDataset
                 known = ", ".join(sorted(rates.cap_classes))
                 raise RecipeError("is no number of epochs", at, written, f"give a number above 0, or one of {known}")
             found[name] = min(cap, found.get(name, cap))
+    made = rates.cap_classes.get("synthesised", rates.caps["default"])
+    found = {name: made for stage in model.stages for name in stage.synthesised} | found
     return Limits(found, {d: c for d, c in rates.caps.items() if d != "default"}, rates.caps["default"])
 
 

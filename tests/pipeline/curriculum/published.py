@@ -35,8 +35,10 @@ BUCKET_SHARES = np.array([0.62, 0.19, 0.1415, 0.04, 0.0085])
 
 def pool() -> Floats:
     """float64[4, 5] tokens."""
-    drawn = sum(tokens * np.array(table)[:, 4] / 100 for tokens, table in zip(TOKENS, TABLES, strict=True))
-    longest = drawn / LONGEST_EPOCHS
     last = np.array(TABLES[3])
+    shares = [np.array(table)[:, 4] / 100 for table in TABLES]
+    first = np.array(TABLES[0])[:, 0] * last[:, 4] / last[:, 0]  # 0.0 % says too little: by the odds of the last stage
+    shares[0] = first / first.sum() * BUCKETS[0][4]
+    longest = sum(tokens * share for tokens, share in zip(TOKENS, shares, strict=True)) / LONGEST_EPOCHS
     shape = (last / (last[:, 4] / np.sqrt(longest))[:, None]) ** 2
     return shape / shape.sum(axis=0) * BUCKET_SHARES * POOL_TOKENS
