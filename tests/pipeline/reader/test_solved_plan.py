@@ -296,3 +296,14 @@ def test_the_command_prints_tables_and_draws_plots(
         assert png.startswith(b"\x89PNG") and png == (tmp_path / "two" / name).read_bytes()
     assert main(["plan", "demo", "--plots", str(tmp_path / "three")]) == 2
     assert main(["plan", str(path), "--global-batch", "0"]) == 2
+
+
+def test_the_plan_of_the_documentation_works(out: Path) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "curriculum.md").read_text(encoding="utf-8")
+    plan = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])
+    plan["datasets"] = {name: name for name in plan["datasets"]}
+    (out / "documented.yaml").write_text(yaml.safe_dump(plan))
+    told = described(out / "documented.yaml")
+    assert [s["name"] for s in told["stages"]] == ["P1", "P2", "C1", "C2"]
+    epochs = {(c["domain"], c["bucket"]): c["epochs"] for c in told["epochs"] if c["documents_of"] == "d8"}
+    assert max(epochs.values()) == epochs["web", ">=512K"]
