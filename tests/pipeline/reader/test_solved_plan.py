@@ -270,6 +270,35 @@ def test_stages_with_given_rates_and_solved_ones_share_their_epochs(tmp_path: Pa
         load_plan(write(tmp_path, [solved("70M"), given, solved("70M")], vision="none", rates="r.toml"))
 
 
+def test_rounding_takes_no_source_above_its_cap(tmp_path: Path) -> None:
+    """A cell whose share is a part and a half of 4096 may be gone through 4 times, and not 5."""
+    sizes = {"web": 64e6, "code": 1.25e4, "math": 0.7e4}
+    sized_dataset(tmp_path / "d", Sized(64, [bucket(d, (0, 64), t) for d, t in sizes.items()]))
+    rates = {"web": 0.9994, "code": 0.0004, "math": 0.0002}
+    write_rates(tmp_path, {"label": "prior, not ablated", "domains": rates, "bounds": [64]}, [1.0, 0.0], 64)
+    path = write(tmp_path, [{"context": 64, "tokens": "120M", "from": "d"}], vision="none", rates="r.toml")
+    told = described(path)
+    epochs = {c["domain"]: c["epochs"] for c in told["epochs"]}
+    assert 2 < epochs["code"] <= 4 and epochs.get("math", 0) <= 4
+    assert 120e6 * rates["code"] / sizes["code"] < 4 < 120e6 * 2 / PERIOD / sizes["code"], "two parts were too many"
+
+
+def test_a_share_of_vision_that_given_rates_do_not_reach_is_refused(tmp_path: Path) -> None:
+    for name, images in (("text", 0.0), ("pairs", 0.5)):
+        sized_dataset(tmp_path / name, Sized(64, [bucket("vision", (0, 64), 64e6, images)], corpus=name))
+    mix = {"text": 0.95, "pairs": 0.05}
+    stages = [{"context": 64, "tokens": "1M", "mix": {"pairs": 1.0}}, {"context": 64, "tokens": "1M", "mix": mix}]
+    assert load_plan(write(tmp_path, stages, vision=0.02)).rows
+    with pytest.raises(RecipeError, match=r"stages.1: its share of image tokens is 0.02.., not 0.05"):
+        load_plan(write(tmp_path, stages, vision=0.05))
+    assert load_plan(write(tmp_path, stages, vision=[0.5, 0.02])).rows
+    with pytest.raises(RecipeError, match=r"stages.0"):
+        load_plan(write(tmp_path, stages, vision=[0.6, "none"]))
+    assert load_plan(write(tmp_path, [stages[1] | {"mix": {"text": 1.0}}], vision="none")).rows
+    with pytest.raises(RecipeError, match="has no share of vision"):
+        load_plan(write(tmp_path, [stages[1] | {"mix": {"text": 1.0}}], vision=None))
+
+
 def test_parts_hold_their_caps() -> None:
     parts = parts_within([0.5, 0.25, 0.25 - 1e-7, 1e-7, 0.0], [1000, PERIOD, PERIOD, 5, 5])
     assert sum(parts) == PERIOD and parts[0] == 1000 and parts[3] >= 1 and parts[4] == 0
