@@ -156,7 +156,7 @@ def test_any_ranks_and_batches_go_on_from_any_index(out: Path, case: int) -> Non
         world = draw.choice([1, 2, 3])
         batch, batches = world * draw.randrange(1, 60), 10**9 if turn == 2 else draw.randrange(1, 8)
         for rank in range(world):
-            stream = TokenStream(plan, rank, world, batch, SHORT)
+            stream = TokenStream(plan, rank, world, batch, options=SHORT)
             if state is not None:
                 stream.load_state_dict(state)
             for number, made in enumerate(stream, 1):
