@@ -69,7 +69,7 @@ class BucketCount:
             yield Fault(self._name, "bucket", wrong)
             return
         for number, bucket in enumerate(self.buckets):
-            counts = dict(zip(_COUNTS, self._counts[number].tolist(), strict=True))
+            counts: dict[str, float] = dict(zip(_COUNTS, self._counts[number].tolist(), strict=True))
             places = (bucket["stop_row"] - bucket["first_row"]) * self._context
             counts["padding_frac"] = (places - int(self._filled[number])) / places if places else 0.0
             off = [f"{name} is {bucket[name]}, the rows hold {n}" for name, n in counts.items() if bucket[name] != n]

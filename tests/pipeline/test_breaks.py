@@ -66,7 +66,7 @@ def coded(draw: st.DrawFn) -> tuple[bytes, list[int], list[tuple[int, int]]]:
         sizes.append(step)
         place += step
     fault = draw(st.integers(0, 19))
-    if fault < 2 and sizes[-1] > 0:
+    if fault < 2 and sizes and sizes[-1] > 0:
         sizes[-1] = (sizes[-1] + 1, -1)[fault]
     return text, sizes, spans
 
