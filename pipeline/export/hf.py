@@ -78,17 +78,8 @@ def converted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             context = batch.column("input_ids").type.list_size
             columns.append(pa.array(cu_seqlens(batch, context), type=field.type))
         else:
-            columns.append(_known(batch.column(field.name), field.type))
+            columns.append(batch.column(field.name).cast(field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _known(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    if column.type == kind:
-        return column
-    if pa.types.is_map(column.type):
-        entries = pa.StructArray.from_arrays([column.keys, column.items], fields=list(kind.value_type))
-        return pa.ListArray.from_arrays(column.offsets, entries, mask=column.is_null() if column.null_count else None)
-    return column.cast(kind)
 
 
 def finish(folder: Path, source: Source, shards: Sequence[Written]) -> list[FileEntry]:

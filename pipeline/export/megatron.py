@@ -62,6 +62,7 @@ def write(shard: Shard, batches: Iterator[pa.RecordBatch]) -> Written:
     ends = [tokenizer.eos_id] if shard.source.unit == "document" else []
     tail = np.array(ends, dtype=dtype).tobytes()
     lengths: list[int] = []
+    tokens = 0
     ids_file, said_file = HashingFile(shard.folder / f"{stem}.bin"), HashingFile(shard.folder / f"{stem}.jsonl")
     for batch in batches:
         for ids, said in zip(ids_of(batch), described(batch), strict=True):
@@ -69,12 +70,13 @@ def write(shard: Shard, batches: Iterator[pa.RecordBatch]) -> Written:
             ids_file.write(tail)
             said_file.write(json_of(said) + b"\n")
             lengths.append(len(ids) + len(ends))
+            tokens += said["n_tokens"]
     index_file = HashingFile(shard.folder / f"{stem}.idx")
     for part in _index(lengths, dtype, shard):
         index_file.write(part)
     named = (("ids", "bin", ids_file), ("index", "idx", index_file), ("samples", "jsonl", said_file))
     files = [FileEntry(f"{stem}.{end}", role, len(lengths), f.bytes, f.finish()) for role, end, f in named]
-    return Written(files, len(lengths), sum(lengths))
+    return Written(files, len(lengths), tokens)
 
 
 def _index(lengths: list[int], dtype: np.dtype[Any], shard: Shard) -> list[bytes]:

@@ -24,7 +24,7 @@ from typing import Any
 
 from gristmill.manifests.canonical import canonical_json, key_of, sealed
 from gristmill.manifests.commit import HashingFile, fsync_dir, replace_file
-from gristmill.manifests.errors import EngineLostError, GristmillError, UsageError, VerifyError
+from gristmill.manifests.errors import EngineLostError, UsageError, VerifyError
 from gristmill.manifests.receipt import FileEntry
 from gristmill.pipeline.export.card import CARD, card_of
 from gristmill.pipeline.export.check import EXPORT, FORMAT, FORMAT_VERSION, is_export, read_export
@@ -58,7 +58,7 @@ def export(request: Request, out: Path, workers: int = 0, notify: Notify | None 
             try:
                 document = _made(request, source, what, folder, workers, notify or _unheard)
                 _put(folder, out)
-            except (GristmillError, OSError) as error:
+            except Exception as error:
                 if not isinstance(error, EngineLostError):
                     shutil.rmtree(folder, ignore_errors=True)
                 raise

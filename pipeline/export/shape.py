@@ -69,7 +69,8 @@ class Shard:
 
 @dataclass(frozen=True)
 class Written:
-    """A finished shard: its files, with digests, and the tokens in them (0 of texts)."""
+    """A finished shard: its files, with digests, and the tokens in them, without padding and without
+    what a format adds (0 of texts)."""
 
     files: Sequence[FileEntry]
     samples: int
