@@ -128,11 +128,15 @@ def encoded(ids: npt.NDArray[np.uint32], said: Mapping[str, Any], columns: Mappi
         elif name in JSON_COLUMNS:
             part = json_of(said[name])
         else:
-            part = (said[name] or "").encode()
+            part = _text(said[name])
         data.append(part)
         if _fixed_bytes(encoding) is None:
             sizes.append(len(part))
     return struct.pack(f"<{len(sizes)}I", *sizes) + b"".join(data)
+
+
+def _text(value: str | bytes | None) -> bytes:
+    return value.hex().encode() if isinstance(value, bytes) else (value or "").encode()
 
 
 def shape_of(length: int) -> bytes:

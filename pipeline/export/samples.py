@@ -8,11 +8,9 @@ In: record batches of a source (`shape`). Out, for each sample, in order: its id
     document   id, content_hash (hex), source, domain, license, n_tokens, media
     text       all columns of DOCUMENT but `text`; of a medium no `bytes`
 
-A numpy float or NaN in a task becomes null: JSON has none.
+Bytes become hex, NaN and infinities null.
 """
 
-import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,13 +33,16 @@ def ids_of(batch: pa.RecordBatch) -> list[Ids]:
 
 
 def described(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """What is said of each sample beside its ids or text."""
+    """What is said of each sample beside its ids or text; hashes are bytes yet, `json_of` makes them hex."""
     names = [name for name in batch.schema.names if name not in ("input_ids", "text")]
-    found = [_plain(sample) for sample in batch.select(names).to_pylist()]
+    found = batch.select(names).to_pylist()
     if "segments" in names:
         context = batch.column("input_ids").type.list_size
         for sample, bounds in zip(found, cu_seqlens(batch, context), strict=True):
             sample["cu_seqlens"] = bounds.tolist()
+    for sample in found:
+        for medium in sample["media"] or ():
+            medium.pop("bytes", None)
     return found
 
 
@@ -68,15 +69,5 @@ def _row_bounds(ends: Any, n_tokens: int, context: int) -> npt.NDArray[np.int32]
 
 
 def json_of(value: object) -> bytes:
-    """Compact JSON in the order of the keys: the same bytes for the same value."""
-    return orjson.dumps(value)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items() if not (key == "bytes" and "mime" in value)}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """Compact JSON in the order of the keys, bytes as hex, no NaN or infinity but null: the same for the same value."""
+    return orjson.dumps(value, default=bytes.hex)

@@ -46,7 +46,7 @@ def write(shard: Shard, batches: Iterator[pa.RecordBatch]) -> Written:
         said = described(batch)
         tokens += sum(s.get("n_tokens", 0) for s in said)
         for sample, parts in zip(said, _parts(batch, said), strict=True):
-            key = f"{place:09d}-{sample.get('row_id') or sample['id']}"
+            key = f"{place:09d}-{sample['row_id'].hex() if 'row_id' in sample else sample['id']}"
             for suffix, data in parts:
                 add_member(file, f"{key}.{suffix}", data)
             place += 1
