@@ -65,12 +65,11 @@ def write(shard: Shard, batches: Iterator[pa.RecordBatch]) -> Written:
     tokens = 0
     ids_file, said_file = HashingFile(shard.folder / f"{stem}.bin"), HashingFile(shard.folder / f"{stem}.jsonl")
     for batch in batches:
-        for ids, said in zip(ids_of(batch), described(batch), strict=True):
-            ids_file.write(ids.astype(dtype).tobytes())
-            ids_file.write(tail)
-            said_file.write(json_of(said) + b"\n")
-            lengths.append(len(ids) + len(ends))
-            tokens += said["n_tokens"]
+        sequences, said = ids_of(batch), described(batch)
+        ids_file.write(b"".join(ids.astype(dtype).tobytes() + tail for ids in sequences))
+        said_file.write(b"".join(json_of(sample) + b"\n" for sample in said))
+        lengths += [len(ids) + len(ends) for ids in sequences]
+        tokens += sum(sample["n_tokens"] for sample in said)
     index_file = HashingFile(shard.folder / f"{stem}.idx")
     for part in _index(lengths, dtype, shard):
         index_file.write(part)

@@ -47,8 +47,7 @@ def write(shard: Shard, batches: Iterator[pa.RecordBatch]) -> Written:
         tokens += sum(s.get("n_tokens", 0) for s in said)
         for sample, parts in zip(said, _parts(batch, said), strict=True):
             key = f"{place:09d}-{sample['row_id'].hex() if 'row_id' in sample else sample['id']}"
-            for suffix, data in parts:
-                add_member(file, f"{key}.{suffix}", data)
+            file.write(b"".join(member(f"{key}.{suffix}", data) for suffix, data in parts))
             place += 1
     file.write(END)
     entry = FileEntry(name, "samples", place - shard.first, file.bytes, file.finish())
@@ -78,13 +77,11 @@ def npy_of(ids: Any) -> bytes:
     return head.getvalue() + ids.tobytes()
 
 
-def add_member(file: HashingFile, name: str, data: bytes) -> None:
+def member(name: str, data: bytes) -> bytes:
     """A file of a tar, padded to its block."""
     info = tarfile.TarInfo(name)
     info.size = len(data)
-    file.write(info.tobuf(tarfile.GNU_FORMAT))
-    file.write(data)
-    file.write(bytes(-len(data) % BLOCK))
+    return b"".join((info.tobuf(tarfile.GNU_FORMAT), data, bytes(-len(data) % BLOCK)))
 
 
 def finish(folder: Path, source: Source, shards: Sequence[Written]) -> list[FileEntry]:
