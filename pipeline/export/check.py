@@ -30,10 +30,19 @@ def read_export(folder: Path) -> dict[str, Any]:
         raise VerifyError("cannot be read as JSON", where, error, "export again") from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT or not is_sealed(document):
         raise VerifyError("is not what was written", where, None, "export again")
-    if document["format_version"] != FORMAT_VERSION:
-        value, remedy = document["format_version"], f"this version reads {FORMAT_VERSION}"
+    if document.get("format_version") != FORMAT_VERSION:
+        value, remedy = document.get("format_version"), f"this version reads {FORMAT_VERSION}"
         raise VerifyError("unknown format_version", where, value, remedy)
+    try:
+        entries_of(document)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise VerifyError("names its files in another form", where, error, "export again") from None
     return dict(document)
+
+
+def entries_of(document: Mapping[str, Any]) -> list[FileEntry]:
+    """The files that a manifest names."""
+    return [FileEntry.from_json(entry) for entry in document["files"]]
 
 
 def verify_export(folder: Path, progress: Progress | None = None) -> VerifyReport:
@@ -43,7 +52,7 @@ def verify_export(folder: Path, progress: Progress | None = None) -> VerifyRepor
     except VerifyError as error:
         fault = Fault(EXPORT, "seal", error.what)
         return VerifyReport(False, 0, [fault], 0, [folder.resolve().name], [], False)
-    entries = [FileEntry.from_json(entry) for entry in document["files"]]
+    entries = entries_of(document)
     named, faults = name_files(folder, "", entries)
     hashed = hash_files(named, progress)
     known = {EXPORT, *(entry.path for entry in entries)}

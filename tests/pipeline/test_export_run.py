@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from gristmill.manifests.canonical import canonical_json, sealed
 from gristmill.manifests.errors import EXIT_DONE, EXIT_ENGINE, EXIT_USAGE, EXIT_VERIFY, EngineLostError, UsageError
 from gristmill.manifests.manifest import read_manifest
 from gristmill.pipeline.cli.main import main
@@ -206,11 +207,17 @@ def test_verify_holds_every_file_against_its_digest(
 ) -> None:
     export(asked(out, "mds"), tmp_path / "x")
     assert main(["verify", str(tmp_path / "x")]) == EXIT_DONE
-    for name in ("shard.00001.mds", "README.md", EXPORT):
+    forged = sealed({"format": "gristmill-export", "format_version": 1, "files": [{"path": "README.md"}]})
+    for name, old, new in (
+        ("shard.00001.mds", b"ndarray", b"ndarraz"),
+        ("README.md", b"stored", b"storex"),
+        (EXPORT, b'"stored"', b'"storex"'),
+        (EXPORT, (tmp_path / "x" / EXPORT).read_bytes(), canonical_json(forged)),
+    ):
         shutil.copytree(tmp_path / "x", tmp_path / "y")
-        data = bytearray((tmp_path / "y" / name).read_bytes())
-        data[len(data) // 2] ^= 1
-        (tmp_path / "y" / name).write_bytes(data)
+        data = (tmp_path / "y" / name).read_bytes()
+        assert old in data
+        (tmp_path / "y" / name).write_bytes(data.replace(old, new))
         capsys.readouterr()
         assert main(["verify", str(tmp_path / "y")]) == EXIT_VERIFY
         assert name in capsys.readouterr().out
