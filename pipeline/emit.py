@@ -100,6 +100,8 @@ def _row_tasks(
 ) -> list[Task]:
     table = plan.role("plan")[0]
     shared = {"context": step.stage.context, "tokenizer": identity, "stage": built.spec.name}
+    if step.stage.compression != "none":
+        shared["compression"] = step.stage.compression
     local = {"plan": str(ctx.store.path(plan.key, table)), "shards": [str(f.path) for f in files]}
     bounds = plan.facts["bounds"]
     return [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gristmill.manifests.errors import UsageError
+from gristmill.manifests.row_index import CODECS
 from gristmill.manifests.trainer_schema import MAX_CONTEXT
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Reason
@@ -23,8 +24,11 @@ class Emit:
     version: ClassVar[int] = 1
 
     context: int = param(8192, "tokens in a row")
+    compression: str = param("none", "of the shards: none, or zstd for cold storage, a quarter to a third of the size")
 
     def __post_init__(self) -> None:
+        if self.compression not in CODECS:
+            raise UsageError("no such compression", "emit", self.compression, "give none or zstd")
         if not MIN_CONTEXT <= self.context <= MAX_CONTEXT:
             raise UsageError(
                 "context out of range", "emit", self.context, f"give {MIN_CONTEXT} to {MAX_CONTEXT} tokens"

@@ -26,9 +26,10 @@ import numpy.typing as npt
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.batch import Batch
+from gristmill.pipeline.reader.block_cache import LIMIT_BYTES, BlockCache, default_folder
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
-from gristmill.pipeline.reader.rows_dataset import CorruptRowError
+from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
 
 STATE_VERSION = 1
 
@@ -39,13 +40,17 @@ Ints = npt.NDArray[np.int64]
 class ReadOptions:
     """How rows are read: `verify` holds each against its hash; a damaged one raises, or with `on_corrupt="skip"` comes
     as a row of padding without loss, and is noted in `corrupt`; `prefetch` batches are read ahead (0: when they are
-    asked for); `torch` None: tensors where torch is installed."""
+    asked for); `torch` None: tensors where torch is installed. `cache_dir` keeps what comes from object storage
+    (`reader` in the user's cache where none is given, or $GRISTMILL_CACHE), and where it is given compressed rows, too,
+    up to `cache_bytes`."""
 
     verify: bool = True
     on_corrupt: Literal["raise", "skip"] = "raise"
     prefetch: int = 2
     tail: Literal["drop", "short"] = "drop"
     torch: bool | None = None
+    cache_dir: str | Path | None = None
+    cache_bytes: int = LIMIT_BYTES
 
 
 _TORCH: Any = importlib.import_module("torch") if find_spec("torch") is not None else None
@@ -77,6 +82,8 @@ class TokenStream(_BASE):
         self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.options = options or ReadOptions()
+        for dataset in self.plan.datasets.values():
+            _keep(dataset, self.options)
         self._order = Window(self.plan)
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
@@ -242,6 +249,12 @@ class TokenStream(_BASE):
                 found[name]["rows"] += rows
                 found[name]["tokens"] += rows * stage.context
         return {n: {**f, "epochs": f["rows"] / self.plan.datasets[n].rows} for n, f in found.items()}
+
+
+def _keep(dataset: RowsDataset, options: ReadOptions) -> None:
+    if options.cache_dir is not None or dataset.is_remote:
+        folder = default_folder() if options.cache_dir is None else Path(options.cache_dir)
+        dataset.keep_in(BlockCache(folder, options.cache_bytes))
 
 
 def _slice(count: int, rank: int, world_size: int) -> slice:
