@@ -16,12 +16,11 @@ import os
 import struct
 import time
 import uuid
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gristmill.manifests.commit import TMP_PREFIX
 from gristmill.manifests.errors import UsageError
 from gristmill.manifests.user_cache import user_cache
 
@@ -32,7 +31,6 @@ _MAGIC = b"GMBLOCK1"
 _PART = ".part"
 _WAIT_S = 120.0
 """So long another process is waited for that makes the same file; it may be stopped, not dead."""
-_OLD_S = 86_400.0
 _LOOKS_PER_LIMIT = 64
 """The folder is looked through whenever this share of the limit was written, so a process goes beyond it by that."""
 
@@ -58,7 +56,7 @@ class BlockCache:
         path = self.folder / name
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         with suppress(BlockingIOError):  # whoever is about to remove it does so; what is open stays readable
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -74,46 +72,55 @@ class BlockCache:
         """Remove a file."""
         (self.folder / name).unlink(missing_ok=True)
 
-    def make(self, name: str, size: int, write: Callable[[int], None]) -> None:
-        """Have a file of that size, which `write` fills through a descriptor where no process has made it meanwhile.
+    def get(self, name: str, size: int, head: bytes, write: Callable[[int], None]) -> int:
+        """A descriptor of a file as `open` gives it; `write` fills it through a descriptor where no process has made it
+        meanwhile.
 
         Raises UsageError where the folder cannot be written, and what `write` raises.
         """
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._claimed(name, size) as part:
-                if part is None:
-                    return
-                fd, path = part
-                os.ftruncate(fd, 0)
-                write(fd)
-                os.fdatasync(fd)
-                os.replace(path, self.folder / name)
-        except OSError as error:
-            remedy = f"give another folder (cache_dir, ${ENVIRONMENT}), or more room"
-            raise UsageError("the reader's cache cannot be written", str(self.folder), error.strerror, remedy) from None
-        self.wrote(size)
+        while True:
+            fd = self.open(name, size, head)
+            if fd is not None:
+                return fd
+            try:
+                fd = self._made(name, size, write)
+            except OSError as error:
+                remedy = f"give another folder (cache_dir, ${ENVIRONMENT}), or more room"
+                what = "the reader's cache cannot be written"
+                raise UsageError(what, str(self.folder), error.strerror, remedy) from None
+            if fd is not None:
+                self._wrote(size)
+                return fd
 
-    @contextmanager
-    def _claimed(self, name: str, size: int) -> Generator[tuple[int, Path] | None]:
-        """The part file of a name, locked; None where the file is there."""
+    def _made(self, name: str, size: int, write: Callable[[int], None]) -> int | None:
+        """None where another process has made it."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd, path = self._claim(name)
+        try:
+            if self._is_there(name, size):
+                path.unlink()
+                os.close(fd)
+                return None
+            os.ftruncate(fd, 0)
+            write(fd)
+            os.fdatasync(fd)
+            os.replace(path, self.folder / name)
+            fcntl.flock(fd, fcntl.LOCK_SH)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
+    def _claim(self, name: str) -> tuple[int, Path]:
+        """The part file of a name, locked, and its path; one of our own where another process holds that for long."""
         path, until = self.folder / (name + _PART), time.monotonic() + _WAIT_S
         while True:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                if _locked(fd, until):
-                    if not _stands(path, fd):
-                        continue
-                else:
-                    path = path.with_name(f"{name}.{uuid.uuid4().hex}{_PART}")
-                    continue
-                there = self._is_there(name, size)
-                if there:
-                    path.unlink()
-                yield None if there else (fd, path)
-                return
-            finally:
-                os.close(fd)
+            if _locked(path, fd, until):
+                return fd, path
+            os.close(fd)
+            if time.monotonic() > until:
+                path = path.with_name(f"{name}.{uuid.uuid4().hex}{_PART}")
 
     def _is_there(self, name: str, size: int) -> bool:
         try:
@@ -121,7 +128,7 @@ class BlockCache:
         except FileNotFoundError:
             return False
 
-    def wrote(self, size: int) -> None:
+    def _wrote(self, size: int) -> None:
         """Count what was written, and look through the folder now and then."""
         self._unseen = None if self._unseen is None else self._unseen + size
         if self._unseen is None or self._unseen > self.limit_bytes // _LOOKS_PER_LIMIT:
@@ -136,9 +143,6 @@ class BlockCache:
                 status = entry.stat(follow_symlinks=False)
                 if entry.name.endswith(_PART):
                     _remove_unused(entry.path)
-                elif entry.name.startswith(TMP_PREFIX):
-                    if time.time() - status.st_mtime > _OLD_S:
-                        os.unlink(entry.path)
                 else:
                     found.append((status.st_mtime, status.st_size, entry.path))
         total = sum(size for _, size, _ in found)
@@ -159,16 +163,18 @@ def block_name(digest32: str, first: int, rows: int) -> str:
     return f"{digest32}-{first}-{rows}.rows"
 
 
-def _locked(fd: int, until: float) -> bool:
-    """Whether the file could be locked before that time."""
-    while True:
+def _locked(path: Path, fd: int, until: float) -> bool:
+    """Whether a part file could be locked before that time, and is still the one of its name: who held it may have
+    finished it, and keeps it locked under its final name."""
+    while _stands(path, fd):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            return _stands(path, fd)
         except BlockingIOError:
             if time.monotonic() > until:
                 return False
             time.sleep(0.02)
+    return False
 
 
 def _stands(path: Path, fd: int) -> bool:

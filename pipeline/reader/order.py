@@ -2,7 +2,7 @@
 
 Index g lies in stage s; the stage's mixture says whose turn it is and how many rows that source has given in the stage;
 with what earlier stages drew, that is its counter c. Its epoch is c // rows, and its row the place of c % rows in the
-permutation of that epoch (`permute`).
+permutation of that epoch (`permute`, or `block_shuffle` where the plan says so).
 """
 
 from bisect import bisect_right
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gristmill.pipeline.reader.permute import permuted, round_keys
+from gristmill.pipeline.reader.block_shuffle import shuffled
+from gristmill.pipeline.reader.permute import round_keys
 from gristmill.pipeline.reader.plan import Plan
 
 Ints = npt.NDArray[np.int64]
@@ -77,5 +78,5 @@ def places(plan: Plan, indices: Ints) -> Places:
         epoch[here], at = np.divmod(given[here] + stage.drawn[name], rows)
         for e in np.unique(epoch[here]).tolist():
             turn = here[epoch[here] == e]
-            row[turn] = permuted(at[epoch[here] == e], rows, round_keys(plan.seed, name, e))
+            row[turn] = shuffled(at[epoch[here] == e], rows, plan.shuffles.get(name), round_keys(plan.seed, name, e))
     return Places(number, source, row, epoch)

@@ -7,6 +7,10 @@
       - {context: 8192, tokens: 20B, mix: {web: 0.7, code: 0.3}, max_epochs: {code: 2}}
       - {context: 65536, tokens: 1B, mix: {long: 1.0}, carry: restart}
 
+Datasets in object storage are named by URL. Each epoch of a dataset is shuffled as a whole, or in blocks where it lies
+in object storage; `shuffle:` at the plan's top says otherwise: `global`, `block`, or {block_rows: 128, window_blocks:
+64} (`block_shuffle`).
+
 A file with `stages:` is a plan; the folder of a dataset of rows is the implicit plan of one stage, in which each row
 comes once. `tokens` may be written 20B, 1.5T, 300M, 4K; a stage has as many rows as fit. Rates are those of rows, and
 so of tokens, since the rows of a stage are full but for a ten-thousandth. A dataset that several stages name goes on
@@ -21,13 +25,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.errors import RecipeError, UsageError
+from gristmill.manifests.remote_access import is_remote
+from gristmill.pipeline.reader.block_shuffle import BlockShuffle, ShuffleChoice, shuffle_of
 from gristmill.pipeline.reader.mixture import PERIOD, Mixture
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
 
@@ -55,6 +61,7 @@ class PlanModel(BaseModel):
     seed: int = 0
     vision: Literal["none"] | None = None
     datasets: dict[str, str] = {}
+    shuffle: ShuffleChoice | None = None
     stages: list[StageModel] = Field(min_length=1)
 
 
@@ -77,6 +84,8 @@ class Plan:
     datasets: Mapping[str, RowsDataset]
     starts: Sequence[int]
     digest: str = field(default="")
+    shuffles: Mapping[str, BlockShuffle] = field(default_factory=dict[str, BlockShuffle])
+    """Of the datasets that are shuffled in blocks."""
 
     @property
     def rows(self) -> int:
@@ -89,6 +98,8 @@ def load_plan(path: str | Path) -> Plan:
 
     Raises RecipeError, naming file and key, where it cannot be carried out; UsageError, VerifyError of datasets.
     """
+    if is_remote(str(path)):
+        return implicit_plan(path)
     path = Path(path)
     if path.is_dir():
         return implicit_plan(path)
@@ -108,17 +119,17 @@ def load_plan(path: str | Path) -> Plan:
     return _plan(model, path.parent, where)
 
 
-def implicit_plan(folder: Path, seed: int = 0) -> Plan:
+def implicit_plan(folder: str | Path, seed: int = 0, shuffle: ShuffleChoice | None = None) -> Plan:
     """Each row of a dataset once."""
     dataset = RowsDataset.open(folder)
-    name = folder.resolve().name
+    name = str(folder).rstrip("/").rpartition("/")[2] if is_remote(str(folder)) else Path(folder).resolve().name
     stage = Stage(dataset.context, dataset.rows, Mixture.of({name: 1.0}), {name: 0})
-    return _sealed(seed, [stage], {name: dataset})
+    return _sealed(seed, [stage], {name: dataset}, shuffle)
 
 
 def _plan(model: PlanModel, base: Path, where: str) -> Plan:
     names = sorted({name for stage in model.stages for name in stage.mix})
-    datasets = {name: RowsDataset.open(base / model.datasets.get(name, name)) for name in names}
+    datasets = {name: RowsDataset.open(_place(base, model.datasets.get(name, name))) for name in names}
     _check_tokenizers(datasets, where)
     stages: list[Stage] = []
     drawn = dict.fromkeys(names, 0)
@@ -133,7 +144,11 @@ def _plan(model: PlanModel, base: Path, where: str) -> Plan:
         stages.append(stage)
         _check_vision(model, written, datasets, at)
     _check_epochs(model, total, datasets, where)
-    return _sealed(model.seed, stages, datasets)
+    return _sealed(model.seed, stages, datasets, model.shuffle)
+
+
+def _place(base: Path, written: str) -> str | Path:
+    return written if is_remote(written) else base / written
 
 
 def _stage(written: StageModel, datasets: Mapping[str, RowsDataset], drawn: Mapping[str, int], at: str) -> Stage:
@@ -188,11 +203,17 @@ def _check_epochs(model: PlanModel, total: Mapping[str, int], datasets: Mapping[
             raise RecipeError(what, where, rows, remedy)
 
 
-def _sealed(seed: int, stages: Sequence[Stage], datasets: Mapping[str, RowsDataset]) -> Plan:
+def _sealed(
+    seed: int, stages: Sequence[Stage], datasets: Mapping[str, RowsDataset], choice: ShuffleChoice | None
+) -> Plan:
+    chosen = {name: shuffle_of(choice, data.context, data.is_remote) for name, data in datasets.items()}
+    shuffles = {name: shuffle for name, shuffle in chosen.items() if shuffle is not None}
+    for name, shuffle in shuffles.items():
+        datasets[name].block_rows = shuffle.block_rows
     starts = [0]
     for stage in stages:
         starts.append(starts[-1] + stage.rows)
-    described = {
+    described: dict[str, Any] = {
         "order": 1,
         "period": PERIOD,
         "seed": seed,
@@ -202,4 +223,6 @@ def _sealed(seed: int, stages: Sequence[Stage], datasets: Mapping[str, RowsDatas
             for s in stages
         ],
     }
-    return Plan(seed, stages, datasets, starts, key_of(described))
+    if shuffles:
+        described["shuffles"] = {name: shuffle.plain() for name, shuffle in shuffles.items()}
+    return Plan(seed, stages, datasets, starts, key_of(described), shuffles)

@@ -91,10 +91,13 @@ class RowsDataset:
         """Whether it lies in object storage."""
         return isinstance(self.folder, RemotePlace)
 
-    def keep_in(self, cache: BlockCache) -> None:
-        """Keep rows that are fetched, or decompressed, in this cache; rows that can be read as they stand are not."""
-        if self.cache != cache and (self.is_remote or any(shard.codec != "none" for shard in self.shards)):
-            self.cache, self._files = cache, None
+    def keep_in(self, cache: BlockCache, fetch_rows: int | None = None) -> None:
+        """Keep rows that are fetched, or decompressed, in this cache, and fetch so many at once; rows that can be read
+        as they stand are not."""
+        rows = fetch_rows or self.block_rows
+        as_they_stand = not self.is_remote and all(shard.codec == "none" for shard in self.shards)
+        if not as_they_stand and (self.cache != cache or self.block_rows != rows):
+            self.cache, self.block_rows, self._files = cache, rows, None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_files": None}
@@ -145,6 +148,14 @@ class RowsDataset:
             except DamagedRowError as error:
                 raise self._corrupt(int(rows[i]), error.how) from None
         return entries.view(ROW_TABLE), (sides[: bounds[-1]], bounds)
+
+    def fetches(self, rows: int) -> bool:
+        """Whether rows come through the cache of blocks, and so many or more at once."""
+        return self.cache is not None and self.block_rows >= rows
+
+    def holds(self, rows: int) -> bool:
+        """Whether the cache of blocks has room for so many rows."""
+        return self.cache is not None and 4 * self.context * rows <= self.cache.limit_bytes
 
     def ahead(self, rows: Sequence[int]) -> None:
         """Fetch the blocks of rows when nothing else is waited for."""

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gristmill.manifests.errors import UsageError
+from gristmill.pipeline.reader.ahead import Ahead
 from gristmill.pipeline.reader.batch import Batch
 from gristmill.pipeline.reader.block_cache import LIMIT_BYTES, BlockCache, default_folder
 from gristmill.pipeline.reader.order import Window, places, stage_of
@@ -42,7 +43,7 @@ class ReadOptions:
     as a row of padding without loss, and is noted in `corrupt`; `prefetch` batches are read ahead (0: when they are
     asked for); `torch` None: tensors where torch is installed. `cache_dir` keeps what comes from object storage
     (`reader` in the user's cache where none is given, or $GRISTMILL_CACHE), and where it is given compressed rows, too,
-    up to `cache_bytes`."""
+    up to `cache_bytes`. `fetch_rows` are fetched at once; by default a block of the plan's shuffle, or 8 MiB."""
 
     verify: bool = True
     on_corrupt: Literal["raise", "skip"] = "raise"
@@ -51,6 +52,7 @@ class ReadOptions:
     torch: bool | None = None
     cache_dir: str | Path | None = None
     cache_bytes: int = LIMIT_BYTES
+    fetch_rows: int | None = None
 
 
 _TORCH: Any = importlib.import_module("torch") if find_spec("torch") is not None else None
@@ -58,8 +60,8 @@ _BASE: Any = importlib.import_module("torch.utils.data").IterableDataset if _TOR
 
 
 class TokenStream(_BASE):
-    """See the module; an IterableDataset where torch is installed. `plan` is a plan's file, a dataset's folder, or a
-    Plan.
+    """See the module; an IterableDataset where torch is installed. `plan` is a plan's file, a dataset's folder or
+    its place in object storage, or a Plan.
 
     Raises UsageError where ranks and batch do not fit together, and what `load_plan` raises.
     """
@@ -84,7 +86,7 @@ class TokenStream(_BASE):
         self.options = options or ReadOptions()
         for dataset in self.plan.datasets.values():
             _keep(dataset, self.options)
-        self._order = Window(self.plan)
+        self._order, self._look = Window(self.plan), Ahead(self.plan)
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
         self.corrupt: list[int] = []
@@ -133,6 +135,7 @@ class TokenStream(_BASE):
         tokens = np.empty((len(indices), stage.context), dtype=np.int32)
         if not len(indices):
             return Batch(self._given(tokens), first, number, indices, (), indices, ())
+        self._look.look(first)
         placed = self._order.places(indices)
         sides: list[tuple[Ints, Any]] = []
         for s in np.unique(placed.source).tolist():
@@ -254,7 +257,7 @@ class TokenStream(_BASE):
 def _keep(dataset: RowsDataset, options: ReadOptions) -> None:
     if options.cache_dir is not None or dataset.is_remote:
         folder = default_folder() if options.cache_dir is None else Path(options.cache_dir)
-        dataset.keep_in(BlockCache(folder, options.cache_bytes))
+        dataset.keep_in(BlockCache(folder, options.cache_bytes), options.fetch_rows)
 
 
 def _slice(count: int, rank: int, world_size: int) -> slice:
