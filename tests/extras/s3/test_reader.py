@@ -168,6 +168,26 @@ def test_a_connection_that_drops_is_gone_on_with(name: str, remote: str, proxy: 
     assert max(starts) >= 3000 and len(starts) > 6, "from the byte where it broke off"
 
 
+def test_a_server_that_is_busy_is_asked_again(remote: str, proxy: Proxy, tmp_path: Path) -> None:
+    proxy.rules.busy, proxy.rules.busy_paths = 5, ".arrow"
+    stream = TokenStream(f"{remote}/plain", options=options(tmp_path))
+    assert len(batches(stream)) == stream.plan.rows and proxy.rules.busy == 0
+    proxy.rules.busy = 10_000
+    with pytest.raises(EngineLostError, match=r"s3://.*503"):
+        batches(TokenStream(f"{remote}/plain", options=options(tmp_path / "x")))
+
+
+def test_an_answer_that_does_not_come_is_asked_for_again(
+    remote: str, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gristmill.manifests.remote_access.REQUEST_TIMEOUT_S", 1)
+    monkeypatch.setenv("GRISTMILL_REMOTE_RETRY_S", "9")  # another client than that of other tests
+    slow = [3.0, 3.0]
+    proxy.rules.hold = lambda request: time.sleep(slow.pop() if ".arrow" in request.path and slow else 0)
+    stream = TokenStream(f"{remote}/plain", options=options(tmp_path))
+    assert len(batches(stream)) == stream.plan.rows and not slow
+
+
 def test_a_server_that_is_gone_is_told_in_time_and_the_stream_goes_on(
     remote: str, proxy: Proxy, tmp_path: Path
 ) -> None:
