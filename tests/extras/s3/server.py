@@ -63,6 +63,8 @@ class Proxy:
     server: str
     requests: list[Request] = field(default_factory=list[Request])
     rules: Rules = field(default_factory=Rules)
+    sent_bytes: int = 0
+    """Of bodies, to clients."""
 
     def kinds(self) -> dict[str, int]:
         """How many requests of each kind came."""
@@ -125,6 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
         if rules.cuts > 0 and request.kind == "GET" and rules.cut_paths in request.path and len(data) > rules.cut_bytes:
             rules.cuts -= 1
             data = data[: rules.cut_bytes]
+        self.proxy.sent_bytes += len(data)
         self.wfile.write(data)
         self.wfile.flush()
         self.connection.shutdown(socket.SHUT_RDWR)
