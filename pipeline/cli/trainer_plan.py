@@ -33,7 +33,7 @@ def described(path: Path) -> dict[str, Any]:
     datasets = [
         {
             "name": name,
-            "path": str(dataset.folder),
+            "path": dataset.where,
             "digest": dataset.digest,
             "rows": dataset.rows,
             "rows_read": totals[name],

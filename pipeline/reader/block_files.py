@@ -46,6 +46,11 @@ class BlockFiles:
         """Whether the files were opened here."""
         return self._pid == os.getpid()
 
+    @property
+    def some_apart(self) -> bool:
+        """See `apart`."""
+        return bool(self._bad)
+
     def need(self, rows: Ints) -> int:
         """Have the blocks of rows open, the first MAX_OPEN of them, and in `table`; how many rows, from the first on,
         stand in those.
@@ -80,9 +85,7 @@ class BlockFiles:
 
     def apart(self, rows: Ints) -> list[int]:
         """Which of the rows, by their place in `rows`, the kernel leaves to others: those of blocks with a damaged
-        row."""
-        if not self._bad:
-            return []
+        row. There are none where `some_apart` is false."""
         return [i for i, block in enumerate(self._maker.blocks_of(rows).tolist()) if block in self._bad]
 
     def ids_of(self, number: int, row: int) -> bytes:

@@ -42,7 +42,7 @@ class OpenShards:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._shards = layout.shards
-        self._cold = any(shard.codec != "none" for shard in layout.shards)
+        self.some_apart = any(shard.codec != "none" for shard in layout.shards)
         self._pid = os.getpid()
         self.lock = threading.RLock()
         self._open: OrderedDict[int, tuple[int, int]] = OrderedDict()
@@ -90,9 +90,8 @@ class OpenShards:
             self.open(number)
 
     def apart(self, rows: Ints) -> list[int]:
-        """Which of the rows, by their place in `rows`, the kernel leaves to others: all of compressed shards."""
-        if not self._cold:
-            return []
+        """Which of the rows, by their place in `rows`, the kernel leaves to others: all of compressed shards. There are
+        none where `some_apart` is false."""
         numbers = self._layout.shard_of(rows).tolist()
         return [i for i, number in enumerate(numbers) if self._shards[number].codec != "none"]
 

@@ -87,6 +87,11 @@ class RowsDataset:
         return int(self.first[-1])
 
     @property
+    def where(self) -> str:
+        """Its folder, or its URL."""
+        return self.folder.url if isinstance(self.folder, RemotePlace) else str(self.folder)
+
+    @property
     def is_remote(self) -> bool:
         """Whether it lies in object storage."""
         return isinstance(self.folder, RemotePlace)
@@ -110,8 +115,9 @@ class RowsDataset:
         """
         if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < self.rows:
             raise IndexError(f"rows are numbered [0, {self.rows})")
-        files, ids, tried = self.open_shards(), out.view(np.uint8), set[int]()
+        files, ids = self.open_shards(), out.view(np.uint8)
         with files.lock:
+            tried: tuple[int, ...] = ()
             while True:
                 try:
                     entries, sides = self._filled(files, rows, ids)
@@ -121,7 +127,7 @@ class RowsDataset:
                 except CorruptRowError as error:
                     if error.row in tried or not files.forget(error.row):
                         raise
-                    tried.add(error.row)
+                    tried = (*tried, error.row)
 
     def _filled(self, files: OpenShards | BlockFiles, rows: Ints, ids: Any) -> tuple[Any, tuple[Any, Ints]]:
         """The index's entries of rows, and their sides with their bounds; the ids are in place then."""
@@ -132,7 +138,8 @@ class RowsDataset:
         start, stop = 0, count if isinstance(files, OpenShards) else 0
         while start < count:
             stop = stop if start < stop else start + files.need(rows[start:])
-            ended, at = read_rows(rows[:stop], files.table, files.batches, ids, entries, sides, bounds, start)
+            part = rows if stop == count else rows[:stop]
+            ended, at = read_rows(part, files.table, files.batches, ids, entries, sides, bounds, start)
             start = at if ended else stop
             if ended == NOT_OPEN:
                 files.need(rows[start:])
@@ -140,7 +147,7 @@ class RowsDataset:
                 sides = np.concatenate([sides, np.empty(len(sides) + int(bounds[start + 1]), dtype=np.uint8)])
             elif ended:
                 raise self._corrupt(int(rows[start]), "it, or its index, is cut short")
-        for i in files.apart(rows):
+        for i in files.apart(rows) if files.some_apart else ():
             shard = int(self._shard_of(rows[i]))
             row = int(rows[i] - self.first[shard])
             try:

@@ -2,9 +2,9 @@
 
 `remote` rows: a stream of batches of 8 x 8,192 tokens, each row held against its hash, from an empty cache and again
 from a full one; wall clock, for what is waited for is the server, which shares the machine. `bytes` are those that the
-server sent for a byte of ids used; ROWS_READ rows are read, so what is fetched and not yet used counts against it. `cold`
-rows: compressed with zstd, single rows in a shuffled order by CPU time, against the same rows as they stand. `resume`:
-from a state at the end of a plan to the first batch. Needs the extra s3 for `remote` (`make setup-extras`).
+server sent for a byte of ids used; ROWS_READ rows are read, so what is fetched and not yet used counts against it.
+`cold` rows: compressed with zstd, single rows in a shuffled order by CPU time, against the same rows as they stand.
+`resume`: from a state at the end of a plan to the first batch. Needs the extra s3 for `remote` (`make setup-extras`).
 """
 
 import json
