@@ -1,10 +1,12 @@
-"""Arrow IPC files for trainers: uncompressed, each buffer at a multiple of 64 bytes, deterministic bytes.
+"""Arrow IPC files for trainers: deterministic bytes, uncompressed with each buffer at a multiple of 64 bytes, or for
+cold storage compressed with a row a batch (`ipc_zstd`).
 
 Rows go in as RecordBatches of any size; record batches in the file are cut at BATCH_BYTES (one larger row makes a
 batch alone) and files at SHARD_BYTES. Sizes are those of the values of a row, so the bytes of the files depend
 on the sequence of rows alone, never on how they were batched. Columns of dictionary type are not supported.
 """
 
+import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,15 +17,13 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.commit import HashingFile, ObjectWriter
 from gristmill.manifests.errors import VerifyError
-from gristmill.manifests.ipc_layout import FILE_HEAD, Block, aligned_batch, aligned_schema, file_tail
+from gristmill.manifests.ipc_layout import FILE_HEAD, Block, aligned_batch, aligned_schema, file_blocks, file_tail
+from gristmill.manifests.ipc_zstd import BUFFERS_BEFORE_IDS, codec, codec_of, refuse_bombs
 from gristmill.manifests.row_index import BatchPlace, IndexWriter, aux_hash
 
 BATCH_BYTES = 4 << 20
 SHARD_BYTES = 256 << 20
 SMALL_BYTES = 64 << 10
-
-_BUFFERS_BEFORE_IDS = 4
-"""Of packed_schema: two of `row_id`, the validity of `input_ids` and of its items."""
 
 Ids = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
@@ -31,13 +31,18 @@ Ints = npt.NDArray[np.int64]
 
 class IpcShards:
     """Writes one role's rows of one object as numbered Arrow IPC files; of trainer rows with an `index_role` also the
-    index of each (`manifests.row_index`)."""
+    index of each (`manifests.row_index`). `compression`: none, or zstd, of trainer rows alone."""
 
-    def __init__(self, writer: ObjectWriter, role: str, schema: pa.Schema, index_role: str = "") -> None:
+    def __init__(
+        self, writer: ObjectWriter, role: str, schema: pa.Schema, index_role: str = "", compression: str = "none"
+    ) -> None:
         self._writer = writer
         self._role = role
         self._schema = schema
         self._index_role = index_role
+        self._compression = compression
+        self._codec = None if compression == "none" else codec()
+        self._batch_bytes = BATCH_BYTES if self._codec is None else 1
         self._index: IndexWriter | None = None
         self._pending: list[pa.RecordBatch] = []
         self._pending_bytes = 0
@@ -53,7 +58,7 @@ class IpcShards:
             raise ValueError(f"rows of another schema than that of role {self._role!r}")
         start = 0
         for row, size in enumerate(row_bytes(batch).tolist()):
-            if self._pending_bytes and self._pending_bytes + size > BATCH_BYTES:
+            if self._pending_bytes and self._pending_bytes + size > self._batch_bytes:
                 self._take(batch, start, row)
                 self._flush_batch()
                 start = row
@@ -75,7 +80,7 @@ class IpcShards:
         # Even one slice is made anew: written as it is, it may drag the rest of its buffers along.
         whole = _compact(self._pending[0]) if len(self._pending) == 1 else pa.concat_batches(self._pending)
         file = self._file or self._open()
-        chunks, block = aligned_batch(whole, file.bytes)
+        chunks, block = aligned_batch(whole, file.bytes, self._codec)
         if self._index is not None:
             self._index.add(whole, *_places(chunks, block))
         for chunk in _joined(chunks):
@@ -91,7 +96,7 @@ class IpcShards:
         self._file = self._writer.create()
         self._file.write(FILE_HEAD)
         if self._index_role:
-            self._index = IndexWriter(self._schema.field("input_ids").type.list_size)
+            self._index = IndexWriter(self._schema.field("input_ids").type.list_size, self._compression)
         self._file.write(aligned_schema(self._schema, self._file.bytes))
         return self._file
 
@@ -99,7 +104,8 @@ class IpcShards:
         if self._file is None:
             return
         self._file.write(file_tail(self._schema, self._blocks))
-        self._writer.add(self._file, self._role, f"{self._role}-{self._files:05d}.arrow", self._file_rows)
+        name, said = f"{self._role}-{self._files:05d}.arrow", codec_of(self._compression)
+        self._writer.add(self._file, self._role, name, self._file_rows, said)
         if self._index is not None:
             file = self._writer.create()
             file.write(self._index.finish(self._writer.files[-1].digest))
@@ -124,7 +130,7 @@ def _joined(chunks: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview
 
 def _places(chunks: Sequence[bytes | memoryview], block: Block) -> tuple[BatchPlace, int]:
     """Where a batch of trainer rows and its ids come to stand, and the hash of all but the ids."""
-    at = 1 + 2 * _BUFFERS_BEFORE_IDS
+    at = 1 + 2 * BUFFERS_BEFORE_IDS
     ids_at = block.offset + sum(len(chunk) for chunk in chunks[:at])
     place = BatchPlace(block.offset, ids_at, len(chunks[at]), block.offset + block.metadata_bytes + block.body_bytes)
     return place, aux_hash([*chunks[:at], *chunks[at + 1 :]])
@@ -190,12 +196,13 @@ def _fixed_bytes(kind: pa.DataType) -> int | None:
 
 def read_ipc(path: Path) -> Iterator[pa.RecordBatch]:
     """The record batches of a file, mapped and not copied. Raises VerifyError on damage, naming file and batch."""
-    reader = _open_reader(path)
+    reader, blocks, view = _open_reader(path)
     for index in range(reader.num_record_batches):
         try:
+            refuse_bombs(view, blocks[index], reader.schema)
             batch = reader.get_batch(index)
             batch.validate()
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError, struct.error) as error:
             raise _damaged(path, f"record batch {index}: {error}") from error
         yield batch
 
@@ -229,10 +236,12 @@ class TokenLookup:
         return self._values[batch][start + offset : start + offset + length]
 
 
-def _open_reader(path: Path) -> pa.ipc.RecordBatchFileReader:
+def _open_reader(path: Path) -> tuple[pa.ipc.RecordBatchFileReader, list[Block], memoryview]:
     try:
-        return pa.ipc.open_file(pa.memory_map(str(path)))
-    except (pa.ArrowException, OSError) as error:
+        whole = pa.memory_map(str(path)).read_buffer()
+        view = memoryview(whole)
+        return pa.ipc.open_file(whole), file_blocks(view), view
+    except (pa.ArrowException, OSError, ValueError, struct.error) as error:
         raise _damaged(path, error) from error
 
 

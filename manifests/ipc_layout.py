@@ -2,7 +2,8 @@
 
 The format recommends 64-byte alignment, pyarrow writes 8 and has no option for it. So messages are taken from
 pyarrow and moved apart: the buffers of a body are copied to aligned places, and the offsets in the message's
-flatbuffer, which are fixed-width, are overwritten where they stand. Nothing else of the message changes.
+flatbuffer, which are fixed-width, are overwritten where they stand. Nothing else of the message changes. Buffers that
+are compressed are of no use where they stand, and take the 8 bytes that the format asks for.
 
 Source of the layouts: Message.fbs, Schema.fbs and File.fbs of github.com/apache/arrow (format/), version V5;
 flatbuffer internals: flatbuffers.dev/internals.
@@ -12,9 +13,12 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 ALIGNMENT = 64
+COMPRESSED_ALIGNMENT = 8
 MAGIC = b"ARROW1"
 FILE_HEAD = MAGIC + b"\0\0"
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
@@ -22,7 +26,7 @@ END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _CONTINUATION = b"\xff\xff\xff\xff"
 _PREFIX_BYTES = 8
 _MESSAGE_HEADER, _MESSAGE_BODY_LENGTH = 2, 3
-_BATCH_BUFFERS = 2
+_BATCH_BUFFERS, _BATCH_COMPRESSION = 2, 3
 _FOOTER_BATCHES = 3
 _BUFFER = struct.Struct("<qq")
 _BLOCK = struct.Struct("<qi4xq")
@@ -38,12 +42,16 @@ class Block(NamedTuple):
 
 def aligned_schema(schema: pa.Schema, at: int) -> bytes:
     """The schema message, padded so that what follows it is aligned; `at` is its offset in the file."""
-    return _message(memoryview(schema.serialize())[_PREFIX_BYTES:], at)
+    return _message(memoryview(schema.serialize())[_PREFIX_BYTES:], at, ALIGNMENT)
 
 
-def aligned_batch(batch: pa.RecordBatch, at: int) -> tuple[list[bytes | memoryview], Block]:
-    """The message of a batch of at least one row as chunks to write at file offset `at`, a multiple of 64."""
-    message = memoryview(batch.serialize())
+def aligned_batch(
+    batch: pa.RecordBatch, at: int, compression: pa.Codec | None = None
+) -> tuple[list[bytes | memoryview], Block]:
+    """The message of a batch of at least one row as chunks to write at file offset `at`, a multiple of 64, or of 8
+    where its buffers are compressed."""
+    message = memoryview(batch.serialize() if compression is None else _compressed(batch, compression))
+    alignment = ALIGNMENT if compression is None else COMPRESSED_ALIGNMENT
     (metadata_bytes,) = struct.unpack_from("<I", message, len(_CONTINUATION))
     metadata = bytearray(message[_PREFIX_BYTES : _PREFIX_BYTES + metadata_bytes])
     body = message[_PREFIX_BYTES + metadata_bytes :]
@@ -54,11 +62,44 @@ def aligned_batch(batch: pa.RecordBatch, at: int) -> tuple[list[bytes | memoryvi
     for i in range(count):
         start, length = _BUFFER.unpack_from(metadata, buffers + i * _BUFFER.size)
         _BUFFER.pack_into(metadata, buffers + i * _BUFFER.size, end, length)
-        chunks += [body[start : start + length], bytes(-length % ALIGNMENT)]
-        end += length + -length % ALIGNMENT
+        chunks += [body[start : start + length], bytes(-length % alignment)]
+        end += length + -length % alignment
     struct.pack_into("<q", metadata, _field(metadata, root, _MESSAGE_BODY_LENGTH), end)
-    head = _message(metadata, at)
+    head = _message(metadata, at, alignment)
     return [head, *chunks], Block(at, len(head), end)
+
+
+def _compressed(batch: pa.RecordBatch, codec: pa.Codec) -> pa.Buffer:
+    """The message with its buffers compressed; `serialize` has no option for it."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=codec, use_threads=False)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch)
+        stop = sink.tell()
+    stream = sink.getvalue()
+    (schema_bytes,) = struct.unpack_from("<I", stream, len(_CONTINUATION))  # written with the first batch
+    before = _PREFIX_BYTES + schema_bytes
+    return stream.slice(before, stop - before)
+
+
+def batch_buffers(file: bytes | memoryview, block: Block) -> tuple[npt.NDArray[np.int64], bool]:
+    """int64[buffers, 2] with file offset and length of each buffer of a batch, and whether they are compressed.
+
+    Raises ValueError where the message is none, or names bytes outside of its body.
+    """
+    body = block.offset + block.metadata_bytes
+    metadata = bytearray(file[block.offset + _PREFIX_BYTES : body])
+    try:
+        batch = _table(metadata, _root(metadata), _MESSAGE_HEADER)
+        first, count = _vector(metadata, batch, _BATCH_BUFFERS)
+        places = np.frombuffer(metadata, "<i8", 2 * count, first).reshape(count, 2).astype(np.int64)
+    except (struct.error, ValueError) as error:
+        raise ValueError(f"a message that is none ({error})") from None
+    outside = (places < 0).any() or (places[:, 1] > block.body_bytes - places[:, 0]).any()
+    if outside or body + block.body_bytes > len(file):
+        raise ValueError("buffers outside of the body")
+    places[:, 0] += body
+    return places, _has_field(metadata, batch, _BATCH_COMPRESSION)
 
 
 def file_tail(schema: pa.Schema, blocks: Sequence[Block]) -> bytes:
@@ -89,8 +130,8 @@ def file_blocks(file: bytes | memoryview) -> list[Block]:
     return [Block(*_BLOCK.unpack_from(footer, first + i * _BLOCK.size)) for i in range(count)]
 
 
-def _message(metadata: bytearray | memoryview, at: int) -> bytes:
-    padding = -(at + _PREFIX_BYTES + len(metadata)) % ALIGNMENT
+def _message(metadata: bytearray | memoryview, at: int, alignment: int) -> bytes:
+    padding = -(at + _PREFIX_BYTES + len(metadata)) % alignment
     return b"".join((_CONTINUATION, struct.pack("<I", len(metadata) + padding), metadata, bytes(padding)))
 
 
@@ -100,13 +141,22 @@ def _root(buffer: bytearray) -> int:
 
 def _field(buffer: bytearray, table: int, index: int) -> int:
     """Position of a table's field. Raises ValueError when it is left out (it has its default)."""
-    vtable = table - struct.unpack_from("<i", buffer, table)[0]
-    vtable_bytes = struct.unpack_from("<H", buffer, vtable)[0]
-    slot = 4 + 2 * index
-    offset = struct.unpack_from("<H", buffer, vtable + slot)[0] if slot < vtable_bytes else 0
+    offset = _field_offset(buffer, table, index)
     if not offset:
         raise ValueError(f"flatbuffer table without field {index}")
     return table + offset
+
+
+def _has_field(buffer: bytearray, table: int, index: int) -> bool:
+    return _field_offset(buffer, table, index) > 0
+
+
+def _field_offset(buffer: bytearray, table: int, index: int) -> int:
+    """0 where the field is left out."""
+    vtable = table - struct.unpack_from("<i", buffer, table)[0]
+    vtable_bytes = struct.unpack_from("<H", buffer, vtable)[0]
+    slot = 4 + 2 * index
+    return struct.unpack_from("<H", buffer, vtable + slot)[0] if slot < vtable_bytes else 0
 
 
 def _table(buffer: bytearray, table: int, index: int) -> int:

@@ -63,23 +63,32 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> Manifest:
 
 def _read(path: Path, form: str, remedy: str) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_bytes())
+        data = path.read_bytes()
     except FileNotFoundError:
         raise InputError("no such file", where=str(path), remedy=remedy) from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise VerifyError("cannot be read as JSON", where=str(path), value=error, remedy="run again") from error
+    return _parsed(data, str(path), form)
+
+
+def _parsed(data: bytes, where: str, form: str) -> dict[str, Any]:
+    try:
+        document = json.loads(data)
+    except ValueError as error:
+        raise VerifyError("cannot be read as JSON", where, error, "run again") from error
     if not isinstance(document, dict) or document.get("format") != form:
-        raise VerifyError(f"not a {form}", where=str(path), remedy="check the path")
+        raise VerifyError(f"not a {form}", where, None, "check the path")
     if document.get("format_version") != FORMAT_VERSION:
-        raise VerifyError(
-            "unknown format_version",
-            where=str(path),
-            value=document.get("format_version"),
-            remedy=f"this version reads {FORMAT_VERSION}",
-        )
+        remedy = f"this version reads {FORMAT_VERSION}"
+        raise VerifyError("unknown format_version", where, document.get("format_version"), remedy)
     if not is_sealed(document):
-        raise VerifyError("digest does not match the content", where=str(path), remedy="run again")
+        raise VerifyError("digest does not match the content", where, None, "run again")
     return document
+
+
+def parse_manifest(data: bytes, where: str) -> Manifest:
+    """A dataset's manifest from its bytes. VerifyError, which names `where`, when it is not whole."""
+    return _parsed(data, where, FORMAT)
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -3,12 +3,13 @@
 `<shard>.idx`, little endian, 64 bytes of head, three tables, then the sides. It follows from the shard alone
 (`index_of_shard`), so it is a cache that can be made anew; some 60 bytes a row.
 
-    head     magic "GMROWS01", u32 context, u32 rows, u32 batches, u32 0, u64 offset of the sides, u64 their bytes, 16
-             bytes of the shard's digest, u64 xxh3 of all of this and the batch table
+    head     magic "GMROWS01", u32 context, u32 rows, u32 batches, u32 codec (0 none, 1 zstd), u64 offset of the sides,
+             u64 their bytes, 16 bytes of the shard's digest, u64 xxh3 of all of this and the batch table
     batches  a record batch each: u64 offset of its message, of its ids, of its end; u64 its first row; u64 xxh3 of the
-             message without the ids (so whoever reads documents or tasks of a row can check them)
-    rows     u64 xxh3 of the row's ids (4 * context bytes); u32 offset of its side; u32 low half of xxh3 of the side;
-             one entry more, for the end of the last side
+             message without the ids (so whoever reads documents or tasks of a row can check them); with a codec also
+             u64 bytes of the ids as they stand in the file (`ipc_zstd`), of the one row that a batch then holds
+    rows     u64 xxh3 of the row's ids (4 * context bytes, as they are before they are compressed); u32 offset of its
+             side; u32 low half of xxh3 of the side; one entry more, for the end of the last side
     sides    of each row a sequence of LEB128 numbers: the number of segments, then of each segment
                  flags    kind (its index in SEGMENT_KINDS) + 16 * SAME_GROUP + 32 * OFFSET + 64 * MEDIUM
                  length   tokens
@@ -32,13 +33,16 @@ import pyarrow.compute as pc
 import xxhash
 
 from gristmill.manifests.errors import VerifyError
-from gristmill.manifests.ipc_layout import file_blocks
+from gristmill.manifests.ipc_layout import batch_buffers, file_blocks
+from gristmill.manifests.ipc_zstd import BUFFERS_BEFORE_IDS, refuse_bombs
 from gristmill.manifests.trainer_schema import SEGMENT_KINDS
 
 MAGIC = b"GMROWS01"
 HEAD = struct.Struct("<8sIIIIQQ16sQ")
 SAME_GROUP, OFFSET, MEDIUM = 16, 32, 64
 BATCH_TABLE = np.dtype([("at", "<u8"), ("ids_at", "<u8"), ("end", "<u8"), ("first", "<u8"), ("aux", "<u8")])
+COLD_BATCH_TABLE = np.dtype([*BATCH_TABLE.descr, ("ids_bytes", "<u8")])
+CODECS = ("none", "zstd")
 ROW_TABLE = np.dtype([("ids", "<u8"), ("side_at", "<u4"), ("side", "<u4")])
 _SEPARATOR = SEGMENT_KINDS.index("separator")
 _UNKNOWN = 15
@@ -60,15 +64,17 @@ class BatchPlace:
 class IndexWriter:
     """Collects the batches of one shard."""
 
-    def __init__(self, context: int) -> None:
+    def __init__(self, context: int, codec: str = "none") -> None:
         self._context = context
-        self._batches: list[tuple[int, int, int, int, int]] = []
+        self._codec = CODECS.index(codec)
+        self._batches: list[tuple[int, ...]] = []
         self._hashes: list[int] = []
         self._sides: list[bytes] = []
 
     def add(self, batch: pa.RecordBatch, place: BatchPlace, aux_hash: int) -> None:
         """A batch as it was written; `aux_hash` is xxh3 of its message without the ids."""
-        self._batches.append((place.at, place.ids_at, place.end, len(self._hashes), aux_hash))
+        row = (place.at, place.ids_at, place.end, len(self._hashes), aux_hash, place.ids_bytes)
+        self._batches.append(row if self._codec else row[:-1])
         ids = ids_of(batch).data.cast("B")
         size = 4 * self._context
         self._hashes += [xxhash.xxh3_64_intdigest(ids[i * size : (i + 1) * size]) for i in range(batch.num_rows)]
@@ -76,7 +82,7 @@ class IndexWriter:
 
     def finish(self, shard_digest: str) -> bytes:
         """The file, for a shard of that digest (`blake3:...`)."""
-        batches = np.array(self._batches, dtype=BATCH_TABLE)
+        batches = np.array(self._batches, dtype=_table_of(self._codec))
         rows = np.zeros(len(self._sides) + 1, dtype=ROW_TABLE)
         rows["ids"][:-1] = self._hashes
         rows["side_at"][1:] = np.cumsum([len(side) for side in self._sides])
@@ -84,8 +90,12 @@ class IndexWriter:
         sides = b"".join(self._sides)
         sides_at = HEAD.size + batches.nbytes + rows.nbytes
         digest = bytes.fromhex(shard_digest.rpartition(":")[2])[:16]
-        fields = (MAGIC, self._context, len(self._sides), len(batches), 0, sides_at, len(sides), digest)
+        fields = (MAGIC, self._context, len(self._sides), len(batches), self._codec, sides_at, len(sides), digest)
         return b"".join((_head(fields, batches.tobytes()), batches.tobytes(), rows.tobytes(), sides))
+
+
+def _table_of(codec: int) -> np.dtype[np.void]:
+    return COLD_BATCH_TABLE if codec else BATCH_TABLE
 
 
 def _head(fields: tuple[bytes, int, int, int, int, int, int, bytes], batches: bytes) -> bytes:
@@ -104,29 +114,33 @@ class RowIndex:
     sides_at: int
     sides_bytes: int
     shard_digest: bytes
+    codec: str
 
     @staticmethod
     def parse(data: bytes | memoryview, where: str) -> "RowIndex":
         """From the beginning of a file, all of head and batch table. Raises VerifyError where that is damaged."""
         try:
             *fields, said = HEAD.unpack_from(data)
-            magic, context, rows, count, _, sides_at, sides_bytes, digest = fields
-            table = bytes(data[HEAD.size : HEAD.size + count * BATCH_TABLE.itemsize])
+            magic, context, rows, count, codec, sides_at, sides_bytes, digest = fields
+            kind = _table_of(codec)
+            table = bytes(data[HEAD.size : HEAD.size + count * kind.itemsize])
         except struct.error:
             raise _damaged(where, "cut short") from None
-        if magic != MAGIC or len(table) != count * BATCH_TABLE.itemsize:
+        if magic != MAGIC or codec >= len(CODECS) or len(table) != count * kind.itemsize:
             raise _damaged(where, "not an index of rows, or cut short")
         if xxhash.xxh3_64_intdigest(bytes(data[: HEAD.size - 8]) + table) != said:
             raise _damaged(where, "its head is not what it hashes to")
-        batches = np.frombuffer(table, dtype=BATCH_TABLE)
-        return RowIndex(context, rows, batches, HEAD.size + len(table), sides_at, sides_bytes, digest)
+        batches = np.frombuffer(table, dtype=kind)
+        rows_at = HEAD.size + len(table)
+        return RowIndex(context, rows, batches, rows_at, sides_at, sides_bytes, digest, CODECS[codec])
 
 
 def head_bytes(first: bytes) -> int:
     """Bytes of head and batch table, from the first HEAD.size bytes of a file; 0 where these are no head."""
     if len(first) < HEAD.size or first[:8] != MAGIC:
         return 0
-    return HEAD.size + int(HEAD.unpack_from(first)[3]) * BATCH_TABLE.itemsize
+    fields = HEAD.unpack_from(first)
+    return HEAD.size + int(fields[3]) * _table_of(fields[4]).itemsize
 
 
 def _damaged(where: str, how: str) -> VerifyError:
@@ -141,17 +155,21 @@ def ids_of(batch: pa.RecordBatch) -> npt.NDArray[np.uint32]:
 
 
 def index_of_shard(path: Path, shard_digest: str) -> bytes:
-    """The index of a shard as it stands on disk."""
+    """The index of a shard as it stands on disk. Raises ValueError where its buffers are not what they say."""
     whole = pa.memory_map(str(path)).read_buffer()
     reader = pa.ipc.open_file(whole)
     view = memoryview(whole)
-    writer = IndexWriter(reader.schema.field("input_ids").type.list_size)
-    for number, block in enumerate(file_blocks(view)):
+    blocks = file_blocks(view)
+    cold = bool(blocks) and batch_buffers(view, blocks[0])[1]
+    writer = IndexWriter(reader.schema.field("input_ids").type.list_size, CODECS[cold])
+    for number, block in enumerate(blocks):
+        refuse_bombs(view, block, reader.schema)
+        ids_at, ids_bytes = batch_buffers(view, block)[0][BUFFERS_BEFORE_IDS].tolist()
+        place = BatchPlace(block.offset, ids_at, ids_bytes, block.offset + block.metadata_bytes + block.body_bytes)
+        around_ids = [view[place.at : ids_at], view[ids_at + ids_bytes : place.end]]
         batch = reader.get_batch(number)
-        end = block.offset + block.metadata_bytes + block.body_bytes
-        ids = batch.column("input_ids").flatten().buffers()[1]
-        place = BatchPlace(block.offset, ids.address - whole.address, ids.size, end)
-        writer.add(batch, place, aux_hash([view[place.at : place.ids_at], view[place.ids_at + ids.size : end]]))
+        batch.validate()
+        writer.add(batch, place, aux_hash(around_ids))
     return writer.finish(shard_digest)
 
 

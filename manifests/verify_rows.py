@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 
 from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.file_faults import FileFaults, is_valid, schema_difference
+from gristmill.manifests.ipc_layout import batch_buffers, file_blocks
+from gristmill.manifests.ipc_zstd import codec_said, refuse_bombs
 from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.row_index import index_of_shard
 from gristmill.manifests.scan import (
@@ -139,11 +141,17 @@ def _index_faults(shard: Named, index: Named | None) -> Iterator[Fault]:
 def _shard(dataset: Dataset, named: Named, found: FileFaults, buckets: BucketCount) -> int | None:
     """Check a shard of rows; its tokens, None when they cannot be told."""
     tokens = 0
-    with pa.memory_map(str(named.path)) as source, pa.ipc.open_file(source) as reader:
+    whole = pa.memory_map(str(named.path)).read_buffer()
+    view, said = memoryview(whole), codec_said(named.entry.extra) != "none"
+    with pa.ipc.open_file(whole) as reader:
         form = _form(reader.schema, dataset, found)
         if form is None:
             return None
-        for index in range(reader.num_record_batches):
+        for index, block in enumerate(file_blocks(view)):
+            if batch_buffers(view, block)[1] != said:
+                found.whole("schema", "its codec is not that of the manifest")
+                return None
+            refuse_bombs(view, block, reader.schema)
             batch = reader.get_batch(index)
             if not is_valid(batch, found) or not _has_no_nulls(batch, found):
                 return None

@@ -126,6 +126,8 @@ def _row_tasks(
         "stage": built.spec.name,
         "image_cost": asdict(step.stage.cost()),
     }
+    if step.stage.compression != "none":
+        shared["compression"] = step.stage.compression
     local = {"plan": str(ctx.store.path(plan.key, table)), "shards": [str(f.path) for f in files]}
     bounds = plan.facts["bounds"]
     return [

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from gristmill.manifests.errors import UsageError
 from gristmill.manifests.image_tokens import ImageCost
+from gristmill.manifests.row_index import CODECS
 from gristmill.manifests.trainer_schema import MAX_CONTEXT
 from gristmill.pipeline.buckets import BY
 from gristmill.stages.params import param
@@ -36,6 +37,7 @@ class Emit:
     image: Mapping[str, int] | None = param(
         None, "what pictures cost: patch_px 14, merge 2, delimiters 2, max_tokens 4096, frames_per_group 2"
     )
+    compression: str = param("none", "of the shards: none, or zstd for cold storage, a quarter to a third of the size")
 
     def __post_init__(self) -> None:
         self.cost()
@@ -44,6 +46,8 @@ class Emit:
             raise UsageError("unknown or repeated", "emit.by", ", ".join(self.by), f"name each of {', '.join(BY)} once")
         if self.max_segments is not None and self.max_segments < 1:
             raise UsageError("out of range", "emit.max_segments", self.max_segments, "give 1 or more, or leave it out")
+        if self.compression not in CODECS:
+            raise UsageError("no such compression", "emit", self.compression, "give none or zstd")
         if not MIN_CONTEXT <= self.context <= MAX_CONTEXT:
             raise UsageError(
                 "context out of range", "emit", self.context, f"give {MIN_CONTEXT} to {MAX_CONTEXT} tokens"

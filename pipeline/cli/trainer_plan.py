@@ -50,7 +50,7 @@ def described(path: Path, global_batch: int = 1) -> dict[str, Any]:
 def _dataset(plan: "Plan", name: str, totals: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     dataset = plan.datasets[name]
     read = sum(part["rows"] for part in totals.values() if part["dataset"] == name)
-    told = {"name": name, "path": str(dataset.folder), "digest": dataset.digest, "rows": dataset.rows}
+    told = {"name": name, "path": dataset.where, "digest": dataset.digest, "rows": dataset.rows}
     return told | {"documents_of": plan.pools.get(name, name), "rows_read": read, "epochs": read / max(dataset.rows, 1)}
 
 

@@ -66,7 +66,7 @@ def _others(dataset: RowsDataset, rows: list[int], whole: Callable[[int, int], p
     pieces: list[pa.RecordBatch] = []
     at = 0
     while at < len(rows):
-        shard, number, first = dataset.place(rows[at])
+        shard, number, first = dataset.batch_of(rows[at])
         batch = whole(shard, number)
         count = 1
         while at + count < len(rows) and rows[at + count] == rows[at] + count < first + batch.num_rows:

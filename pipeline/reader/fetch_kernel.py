@@ -18,6 +18,7 @@ _INTS = types.Array(types.int64, 1, "C", readonly=True)
 ENTRY_BYTES = 16
 IDS_SHORT, INDEX_SHORT, NOT_OPEN, NO_ROOM = 1, 2, 3, 4
 """What ended a reading: a shard or an index is cut short, a shard is not open, the sides take more room."""
+APART = 1
 FD, INDEX_FD, ROWS_AT, SIDES_AT, SIDES_BYTES, FIRST_BATCH, STOP_BATCH, FIRST_ROW = range(8)
 """Columns of the table of shards: both files (-1: not open), where tables lie, its record batches in the other table,
 and the rows before it."""
@@ -59,8 +60,9 @@ def read_rows(
     """Fill `ids[i]`, `entries[i]` (two of the index's entries) and `sides[bounds[i]:bounds[i + 1]]` of row `rows[i]`,
     for i from `start` on; those before it are filled.
 
-    shards: int64[shards, 8], the columns above; batches: int64[k, 2], the first row within its shard and the place of
-    the ids of each record batch. (0, 0), or what ended it and the index in `rows`, with what is before it filled.
+    shards: int64[shards, 8], the columns above; batches: int64[k, 3], the first row within its shard and the place of
+    the ids of each record batch, and 0, or APART where the ids are not to be read here: then `ids[i]` stays as it is.
+    (0, 0), or what ended it and the index in `rows`, with what is before it filled.
     """
     size = ids.shape[1]
     for i in range(start, len(rows)):
@@ -81,6 +83,8 @@ def read_rows(
             return 4, i
         if not _read(index_fd, sides.ctypes.data + bounds[i], high - low, shards[shard, 3] + low):
             return 2, i
+        if batches[batch, 2] != 0:
+            continue
         at = batches[batch, 1] + size * (row - batches[batch, 0])
         if not _read(fd, ids.ctypes.data + size * i, size, at):
             return 1, i

@@ -12,7 +12,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,10 @@ _WHITE = (255, 255, 255, 255)
 
 @dataclass(frozen=True)
 class MediaSource:
-    """A dataset of rows by its folder and the digest of its manifest: small, so that batches may cross processes."""
+    """A dataset of rows by its folder, or URL, and the digest of its manifest: small, so that batches may cross
+    processes."""
 
-    folder: Path
+    folder: str
     digest: str
 
     def dataset(self) -> RowsDataset:
@@ -40,10 +40,10 @@ class MediaSource:
 
 
 @lru_cache(maxsize=64)
-def _opened(folder: Path, digest: str) -> RowsDataset:
+def _opened(folder: str, digest: str) -> RowsDataset:
     dataset = RowsDataset.open(folder)
     if dataset.digest != digest:
-        raise VerifyError("the dataset was made anew meanwhile", str(folder), dataset.digest, "load the plan again")
+        raise VerifyError("the dataset was made anew meanwhile", folder, dataset.digest, "load the plan again")
     return dataset
 
 

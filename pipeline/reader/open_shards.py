@@ -1,22 +1,24 @@
 """The shards of a dataset that are open in this process, as tables that a kernel reads rows by.
 
 Files are opened when a row of theirs is first asked for, MAX_OPEN shards at most: the one that was asked for first goes
-then. Heads and batch tables stay once they were read, 16 bytes a record batch. A process that was forked off opens its
-own: descriptors may be closed by the other.
+then. What a kernel needs of heads and batch tables stays once it was read: 24 bytes a record batch, and nothing of a
+compressed shard, whose batches are rows. A process that was forked off opens its own: descriptors may be closed by the
+other.
 """
 
 import os
+import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gristmill.manifests.errors import VerifyError
-from gristmill.manifests.row_index import HEAD, RowIndex, head_bytes
+from gristmill.manifests.row_index import COLD_BATCH_TABLE, HEAD, RowIndex, head_bytes
 from gristmill.pipeline.reader.fetch_kernel import (
+    APART,
     FD,
     FIRST_BATCH,
     FIRST_ROW,
@@ -26,6 +28,7 @@ from gristmill.pipeline.reader.fetch_kernel import (
     SIDES_BYTES,
     STOP_BATCH,
 )
+from gristmill.pipeline.reader.shard_source import Layout, Shard
 
 MAX_OPEN = 256
 """Shards, each with two files."""
@@ -33,29 +36,21 @@ MAX_OPEN = 256
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Shard:
-    """A shard and its index, by the manifest."""
-
-    path: Path
-    index: Path
-    digest: str
-    rows: int
-
-
 class OpenShards:
     """See the module."""
 
-    def __init__(self, shards: Sequence[Shard], first: Ints, context: int) -> None:
-        """`first`: int64[shards + 1], the rows before each and of all."""
-        self._shards = shards
-        self._context = context
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._shards = layout.shards
+        self.some_apart = any(shard.codec != "none" for shard in layout.shards)
         self._pid = os.getpid()
+        self.lock = threading.RLock()
         self._open: OrderedDict[int, tuple[int, int]] = OrderedDict()
         self.heads: dict[int, RowIndex] = {}
-        self.table: Ints = np.full((len(shards), 8), -1, dtype=np.int64)
-        self.table[:, FIRST_ROW] = first[:-1]
-        self.batches: Ints = np.empty((0, 2), dtype=np.int64)
+        self.table: Ints = np.full((len(layout.shards), 8), -1, dtype=np.int64)
+        self.table[:, FIRST_ROW] = layout.first[:-1]
+        self._room: Ints = np.empty((64, 3), dtype=np.int64)
+        self.batches: Ints = self._room[:0]
 
     def is_of_this_process(self) -> bool:
         """Whether the files were opened here."""
@@ -71,11 +66,11 @@ class OpenShards:
             self.table[oldest, [FD, INDEX_FD]] = -1
             _close(files)
         shard = self._shards[number]
-        fd, index_fd = _open_file(shard.path), -1
+        fd, index_fd = _open_file(str(shard.path)), -1
         try:
-            index_fd = _open_file(shard.index)
+            index_fd = _open_file(str(shard.index))
             if number not in self.heads:
-                self._learn(number, self._head(shard, index_fd))
+                self._learn(number, read_head(shard, index_fd, self._layout.context))
         except BaseException:
             _close((fd, index_fd))
             raise
@@ -83,26 +78,57 @@ class OpenShards:
         self.table[number, [FD, INDEX_FD]] = fd, index_fd
         return self.heads[number]
 
+    def need(self, rows: Ints) -> int:
+        """Have the shards of rows open, the first MAX_OPEN of them; all rows may then be asked for, the kernel telling
+        where it ends. Raises VerifyError as `open`."""
+        self.open_all(self._layout.shard_of(rows).tolist())
+        return len(rows)
+
     def open_all(self, numbers: Iterable[int]) -> None:
         """Have shards open, the first MAX_OPEN of them. Raises VerifyError as `open`."""
         for number in list(dict.fromkeys(numbers))[:MAX_OPEN]:
             self.open(number)
 
-    def _head(self, shard: Shard, index_fd: int) -> RowIndex:
-        first = os.pread(index_fd, HEAD.size, 0)
-        head = RowIndex.parse(os.pread(index_fd, max(head_bytes(first), HEAD.size), 0), str(shard.index))
-        same = head.shard_digest.hex() == shard.digest.rpartition(":")[2][:32]
-        if not same or head.rows != shard.rows or head.context != self._context:
-            raise VerifyError("an index of another shard", str(shard.index), None, "see `gristmill verify`")
-        return head
+    def apart(self, rows: Ints) -> list[int]:
+        """Which of the rows, by their place in `rows`, the kernel leaves to others: all of compressed shards. There are
+        none where `some_apart` is false."""
+        numbers = self._layout.shard_of(rows).tolist()
+        return [i for i, number in enumerate(numbers) if self._shards[number].codec != "none"]
+
+    def ids_of(self, number: int, row: int) -> bytes:
+        """The bytes of a compressed row's ids, `row` counted in its shard, as they stand in the file."""
+        self.open(number)
+        fd, index_fd = self._open[number]
+        size = COLD_BATCH_TABLE.itemsize
+        place = np.frombuffer(os.pread(index_fd, size, HEAD.size + size * row), dtype=COLD_BATCH_TABLE)[0]
+        return os.pread(fd, int(place["ids_bytes"]), int(place["ids_at"]))
+
+    def whole_head(self, number: int) -> RowIndex:
+        """The head of a shard's index with its batch table. Raises VerifyError as `open`."""
+        self.open(number)
+        return read_head(self._shards[number], self._open[number][1], self._layout.context)
+
+    def forget(self, row: int) -> bool:
+        """Nothing here can be fetched again."""
+        return False
 
     def _learn(self, number: int, head: RowIndex) -> None:
-        self.heads[number] = head
         first = len(self.batches)
-        mine = np.column_stack([head.batches["first"].astype(np.int64), head.batches["ids_at"].astype(np.int64)])
-        self.batches = np.ascontiguousarray(np.concatenate([self.batches, mine]))
-        places = (head.rows_at, head.sides_at, head.sides_bytes, first, len(self.batches))
-        self.table[number, [ROWS_AT, SIDES_AT, SIDES_BYTES, FIRST_BATCH, STOP_BATCH]] = places
+        if head.codec == "none":
+            places = head.batches["first"].astype(np.int64), head.batches["ids_at"].astype(np.int64)
+            mine = np.column_stack([*places, np.zeros_like(places[0])])
+        else:
+            mine = np.array([[0, 0, APART]], dtype=np.int64)
+        self.heads[number] = head if head.codec == "none" else replace(head, batches=head.batches[:0])
+        stop = first + len(mine)
+        if stop > len(self._room):
+            room = np.empty((2 * stop, 3), dtype=np.int64)
+            room[:first] = self.batches
+            self._room = room
+        self._room[first:stop] = mine
+        self.batches = self._room[:stop]
+        at = (head.rows_at, head.sides_at, head.sides_bytes, first, stop)
+        self.table[number, [ROWS_AT, SIDES_AT, SIDES_BYTES, FIRST_BATCH, STOP_BATCH]] = at
 
     def close(self) -> None:
         """Close all files; a shard that is asked for again is opened again."""
@@ -114,12 +140,22 @@ class OpenShards:
     __del__ = close
 
 
-def _open_file(path: Path) -> int:
+def read_head(shard: Shard, index_fd: int, context: int) -> RowIndex:
+    """The head and batch table of a shard's index. Raises VerifyError where it is damaged, or another's."""
+    first = os.pread(index_fd, HEAD.size, 0)
+    head = RowIndex.parse(os.pread(index_fd, max(head_bytes(first), HEAD.size), 0), str(shard.index))
+    same = head.shard_digest.hex() == shard.digest32 and head.codec == shard.codec
+    if not same or head.rows != shard.rows or head.context != context:
+        raise VerifyError("an index of another shard", str(shard.index), None, "see `gristmill verify`")
+    return head
+
+
+def _open_file(path: str) -> int:
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         remedy = "see `gristmill verify`"
-        raise VerifyError("a file of the dataset cannot be opened", str(path), error.strerror, remedy) from None
+        raise VerifyError("a file of the dataset cannot be opened", path, error.strerror, remedy) from None
 
 
 def _close(files: tuple[int, int]) -> None:

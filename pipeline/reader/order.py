@@ -2,7 +2,8 @@
 
 Index g lies in stage s; the stage's mixture says whose turn it is and how many rows that source has given in the stage;
 with what earlier stages drew, that is its counter c. Its epoch is c // rows, and its row the place of c % rows in the
-permutation of that epoch (`permute`), within the range of rows that the source is.
+permutation of that epoch (`permute`, or `block_shuffle` where the plan says so), within the range of rows that the
+source is.
 """
 
 from bisect import bisect_right
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gristmill.pipeline.reader.permute import permuted, round_keys
+from gristmill.pipeline.reader.block_shuffle import shuffled
+from gristmill.pipeline.reader.permute import round_keys
 from gristmill.pipeline.reader.plan import Plan
 
 Ints = npt.NDArray[np.int64]
@@ -77,5 +79,6 @@ def places(plan: Plan, indices: Ints) -> Places:
         epoch[here], at = np.divmod(given[here] + stage.drawn[name], rows)
         for e in np.unique(epoch[here]).tolist():
             turn = here[epoch[here] == e]
-            row[turn] = first_row + permuted(at[epoch[here] == e], rows, round_keys(plan.seed, name, e))
+            shuffle = plan.shuffles.get(plan.sources[name].dataset_name)
+            row[turn] = first_row + shuffled(at[epoch[here] == e], rows, shuffle, round_keys(plan.seed, name, e))
     return Places(number, source, row, epoch)

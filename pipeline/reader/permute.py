@@ -8,12 +8,14 @@ bits of BLAKE3 over `seed`, the source's name and the epoch, so each epoch of ea
 Test vectors stand in tests/pipeline/reader/test_permute.py; `permuted_plain` is the twin of the kernel.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from blake3 import blake3
 from numba import types
 
-from gristmill.stages.kernels.jit import KEYS, OFFSETS, kernel
+from gristmill.stages.kernels.jit import KEYS, OFFSETS, inner, kernel
 from gristmill.stages.kernels.shingle_hash import GOLDEN, mix64, splitmix64
 
 ROUNDS = 6
@@ -33,20 +35,24 @@ def half_bits(n: int) -> int:
     return max(1, -(-(n - 1).bit_length() // 2))
 
 
+@inner
+def feistel(x: Any, n: Any, half: int, keys: Any) -> Any:
+    """Where one counter goes; all uint64."""
+    low = (np.uint64(1) << np.uint64(half)) - np.uint64(1)
+    while True:
+        left, right = x >> np.uint64(half), x & low
+        for key in keys:
+            left, right = right, left ^ (mix64((right ^ key) + np.uint64(GOLDEN)) & low)
+        x = (left << np.uint64(half)) | right
+        if x < n:
+            return x
+
+
 @kernel(types.int64[::1](OFFSETS, types.int64, types.int64, KEYS))
 def _permuted(counters: Ints, n: int, half: int, keys: Keys) -> Ints:
-    low = (np.uint64(1) << np.uint64(half)) - np.uint64(1)
     out = np.empty(len(counters), dtype=np.int64)
     for i in range(len(counters)):
-        x = np.uint64(counters[i])
-        while True:
-            left, right = x >> np.uint64(half), x & low
-            for key in keys:
-                left, right = right, left ^ (mix64((right ^ key) + np.uint64(GOLDEN)) & low)
-            x = (left << np.uint64(half)) | right
-            if x < np.uint64(n):
-                break
-        out[i] = np.int64(x)
+        out[i] = np.int64(feistel(np.uint64(counters[i]), np.uint64(n), half, keys))
     return out
 
 

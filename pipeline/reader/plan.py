@@ -7,6 +7,10 @@
       - {context: 8192, tokens: 20B, mix: {web: 0.7, code: 0.3}, max_epochs: {code: 2}}
       - {context: 65536, tokens: 1B, from: long, synth: none, carry: restart}
 
+Datasets in object storage are named by URL. Each epoch of a dataset is shuffled as a whole, or in blocks where it lies
+in object storage; `shuffle:` at the plan's top says otherwise: `global`, `block`, or {block_rows: 128, window_blocks:
+64} (`block_shuffle`).
+
 A file with `stages:` is a plan; the folder of a dataset of rows is the implicit plan of one stage, in which each row
 comes once. `tokens` may be written 20B, 1.5T, 300M, 4K; a stage has as many rows as fit.
 
@@ -27,8 +31,10 @@ from typing import Any
 
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.errors import RecipeError
+from gristmill.manifests.remote_access import is_remote
 from gristmill.pipeline.curriculum.rates import Rates, load_rates
 from gristmill.pipeline.curriculum.solve import Drawn
+from gristmill.pipeline.reader.block_shuffle import BlockShuffle, ShuffleChoice, shuffle_of
 from gristmill.pipeline.reader.epochs import Draw, Limits, check_epochs, limits_of
 from gristmill.pipeline.reader.mixture import PERIOD, Mixture
 from gristmill.pipeline.reader.plan_file import PlanModel, StageModel, read_plan, tokens_of
@@ -66,6 +72,8 @@ class Plan:
     rates: Rates | None = None
     pools: Mapping[str, str] = field(default_factory=dict[str, str])
     limits: Limits = field(default_factory=Limits)
+    shuffles: Mapping[str, BlockShuffle] = field(default_factory=dict[str, BlockShuffle])
+    """Of the datasets that are shuffled in blocks."""
 
     @property
     def rows(self) -> int:
@@ -78,21 +86,23 @@ def load_plan(path: str | Path) -> Plan:
 
     Raises RecipeError, naming file and key, where it cannot be carried out; UsageError, VerifyError of datasets.
     """
+    if is_remote(str(path)):
+        return implicit_plan(path)
     path = Path(path)
     return implicit_plan(path) if path.is_dir() else _plan(read_plan(path), path.parent, str(path))
 
 
-def implicit_plan(folder: Path, seed: int = 0) -> Plan:
+def implicit_plan(folder: str | Path, seed: int = 0, shuffle: ShuffleChoice | None = None) -> Plan:
     """Each row of a dataset once."""
     dataset = RowsDataset.open(folder)
-    name = folder.resolve().name
+    name = str(folder).rstrip("/").rpartition("/")[2] if is_remote(str(folder)) else Path(folder).resolve().name
     stage = Stage(dataset.context, dataset.rows, Mixture.of({name: 1.0}), {name: 0})
-    return _sealed(seed, [stage], {name: dataset}, {name: whole(name, dataset)})
+    return _sealed(seed, [stage], {name: dataset}, {name: whole(name, dataset)}, None, shuffle)
 
 
 def _plan(model: PlanModel, base: Path, where: str) -> Plan:
     names = list(dict.fromkeys(name for stage in model.stages for name in stage.names))
-    datasets = {name: _opened(name, base / model.datasets.get(name, name), where) for name in names}
+    datasets = {name: _opened(name, _place(base, model.datasets.get(name, name)), where) for name in names}
     _check_tokenizers(datasets, where)
     for number, stage in enumerate(model.stages):
         _check_contexts(stage, datasets, model.at(where, number))
@@ -109,11 +119,15 @@ def _plan(model: PlanModel, base: Path, where: str) -> Plan:
     draws = [Draw(n, sources[name], count) for n, s in enumerate(stages) for name, count in s.mixture.counts(s.rows)]
     check_vision(model, draws, rows, where)
     check_epochs(draws, pool, limits, [model.at(where, n) for n in range(len(stages))])
-    sealed = _sealed(model.seed, stages, datasets, sources, rates if found.mixtures else None)
+    sealed = _sealed(model.seed, stages, datasets, sources, rates if found.mixtures else None, model.shuffle)
     return replace(sealed, pools=pool, limits=limits)
 
 
-def _opened(name: str, folder: Path, where: str) -> RowsDataset:
+def _place(base: Path, written: str) -> str | Path:
+    return written if is_remote(written) else base / written
+
+
+def _opened(name: str, folder: str | Path, where: str) -> RowsDataset:
     dataset = RowsDataset.open(folder)
     if not dataset.rows:
         raise RecipeError("has no rows", f"{where} {name}", str(folder), "leave it out")
@@ -167,8 +181,13 @@ def _sealed(
     stages: Sequence[Stage],
     datasets: Mapping[str, RowsDataset],
     sources: Mapping[str, Source],
-    rates: Rates | None = None,
+    rates: Rates | None,
+    choice: ShuffleChoice | None,
 ) -> Plan:
+    chosen = {name: shuffle_of(choice, data.context, data.is_remote) for name, data in datasets.items()}
+    shuffles = {name: shuffle for name, shuffle in chosen.items() if shuffle is not None}
+    for name, shuffle in shuffles.items():
+        datasets[name].block_rows = shuffle.block_rows
     starts = [0]
     for stage in stages:
         starts.append(starts[-1] + stage.rows)
@@ -185,4 +204,6 @@ def _sealed(
     if rates is not None:
         ranges = {s.name: [s.dataset_name, s.first_row, s.stop_row] for s in sources.values()}
         described |= {"sources": ranges, "rates": {"label": rates.label, "digest": rates.digest}}
-    return Plan(seed, stages, datasets, sources, starts, key_of(described), rates)
+    if shuffles:
+        described["shuffles"] = {name: shuffle.plain() for name, shuffle in shuffles.items()}
+    return Plan(seed, stages, datasets, sources, starts, key_of(described), rates, shuffles=shuffles)

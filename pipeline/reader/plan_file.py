@@ -3,7 +3,8 @@
 seed: 17
 vision: 0.05                     # share of image tokens in every stage, or of each stage, or `none`
 rates: default                   # the default, or the path of a rates.toml
-datasets: {d8: out/train_8k, d64: out/train_64k, s64: out/synth_64k}     # paths from the plan's file
+datasets: {d8: out/train_8k, d64: out/train_64k, s64: out/synth_64k}     # paths from the plan's file, or URLs
+shuffle: global                  # or block, or {block_rows: 128, window_blocks: 64}; see `plan`
 stages:
   - {name: P1, context: 8192, tokens: 890B, from: d8}
   - {context: 65536, tokens: 80B, from: d64, synth: s64, max_epochs: {s64: synthesised}}
@@ -19,6 +20,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gristmill.manifests.errors import RecipeError, UsageError
+from gristmill.pipeline.reader.block_shuffle import ShuffleChoice
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 _TOKENS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMBT]?)\s*", re.IGNORECASE)
@@ -72,6 +74,7 @@ class PlanModel(BaseModel):
     vision: Vision | list[Vision] | None = None
     rates: str = "default"
     datasets: dict[str, str] = {}
+    shuffle: ShuffleChoice | None = None
     stages: list[StageModel] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import VerifyError
-from gristmill.manifests.manifest import MANIFEST, read_manifest
+from gristmill.manifests.manifest import MANIFEST, parse_manifest, read_manifest
+from gristmill.manifests.remote_access import RemotePlace
 from gristmill.pipeline.curriculum.cells import span_name
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
+from gristmill.pipeline.reader.shard_source import Root
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,11 @@ def _source(name: str, dataset: RowsDataset, bucket: Mapping[str, Any]) -> Sourc
             image_tokens=int(bucket["image_tokens"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise VerifyError(
-            "a bucket is none that this version reads", str(dataset.folder), error, "emit it again"
-        ) from None
+        raise VerifyError("a bucket is none that this version reads", dataset.where, error, "emit it again") from None
 
 
 def _not_tiled(dataset: RowsDataset) -> VerifyError:
-    return VerifyError("the buckets of its manifest do not tile its rows", str(dataset.folder), None, "emit it again")
+    return VerifyError("the buckets of its manifest do not tile its rows", dataset.where, None, "emit it again")
 
 
 def pools(datasets: Mapping[str, RowsDataset]) -> dict[str, str]:
@@ -122,14 +122,26 @@ def pools(datasets: Mapping[str, RowsDataset]) -> dict[str, str]:
     return pool
 
 
-def _documents(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
+def _documents(root_of: Root, manifest: Mapping[str, Any]) -> set[str]:
     """Digests of what holds the documents of a dataset: its tokenised files, and what they are made from unchanged."""
     found = {entry["digest"] for entry in manifest.get("tokenised", [])}
     if any(step.get("derived") for step in manifest["steps"]):
         return found
     for upstream in manifest.get("upstream", []):
         found.add(upstream["digest"])
-        beside = folder.parent / upstream["name"]
-        if (beside / MANIFEST).is_file() and (above := read_manifest(beside))["digest"] == upstream["digest"]:
-            found |= _documents(beside, above)
+        root, above = _beside(root_of, upstream["name"])
+        if above is not None and above["digest"] == upstream["digest"]:
+            found |= _documents(root, above)
     return found
+
+
+def _beside(root: Root, name: str) -> tuple[Root, Mapping[str, Any] | None]:
+    """The dataset of that name in the same output, and its manifest, None where it is not there."""
+    if isinstance(root, Path):
+        beside = root.parent / name
+        return beside, read_manifest(beside) if (beside / MANIFEST).is_file() else None
+    from gristmill.manifests.remote import get
+
+    place = RemotePlace(root.bucket, "/".join([*root.prefix.split("/")[:-1], name]))
+    data = get(place, MANIFEST)
+    return place, None if data is None else parse_manifest(data[0], place.shown(MANIFEST))

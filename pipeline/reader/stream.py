@@ -14,7 +14,8 @@ DataLoader with workers, worker i of n makes every n-th batch, by where it begin
 import importlib
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -28,7 +29,9 @@ from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.ahead import ahead
 from gristmill.pipeline.reader.batch import Batch
 from gristmill.pipeline.reader.batches import Batches, first_index_of, merged
+from gristmill.pipeline.reader.block_cache import LIMIT_BYTES, BlockCache, default_folder
 from gristmill.pipeline.reader.buffers import Buffers
+from gristmill.pipeline.reader.fetch_ahead import FetchAhead
 from gristmill.pipeline.reader.ledger import exposure
 from gristmill.pipeline.reader.media import MediaSource
 from gristmill.pipeline.reader.order import Window, places, stage_of
@@ -43,12 +46,17 @@ Ints = npt.NDArray[np.int64]
 class ReadOptions:
     """What is seldom asked for: `prefetch` batches are read ahead (0: they are read in the trainer's thread when it
     asks); `tail`: see the module; `torch` None: tensors where torch is installed; `pin` None: in page-locked memory
-    where torch sees a CUDA device."""
+    where torch sees a CUDA device. `cache_dir` keeps what comes from object storage (`reader` in the user's cache where
+    none is given, or $GRISTMILL_CACHE), and where it is given compressed rows, too, up to `cache_bytes`. `fetch_rows`
+    are fetched at once; by default a block of the plan's shuffle, or 8 MiB."""
 
     prefetch: int = 4
     tail: Literal["drop", "short"] = "drop"
     torch: bool | None = None
     pin: bool | None = None
+    cache_dir: str | Path | None = None
+    cache_bytes: int = LIMIT_BYTES
+    fetch_rows: int | None = None
 
 
 _TORCH: Any = importlib.import_module("torch") if find_spec("torch") is not None else None
@@ -61,9 +69,10 @@ _Job = tuple[Ints, int, int, int]
 class TokenStream(_BASE):
     """See the module; an IterableDataset where torch is installed.
 
-    plan: a plan's file, a dataset's folder, or a Plan; global_batch: rows of a batch over all ranks; threads: that read
-    ahead; verify "row": each row is held against its hash; on_corrupt "skip": a damaged row comes as padding without
-    loss and is noted in `corrupt`, where "raise" ends the reading with CorruptRowError.
+    plan: a plan's file, a dataset's folder or its place in object storage, or a Plan; global_batch: rows of a batch
+    over all ranks; threads: that read ahead; verify "row": each row is held against its hash; on_corrupt "skip": a
+    damaged row comes as padding without loss and is noted in `corrupt`, where "raise" ends the reading with
+    CorruptRowError.
 
     Raises UsageError where ranks and batch do not fit together, and what `load_plan` raises.
     """
@@ -85,7 +94,9 @@ class TokenStream(_BASE):
         self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.threads, self.verify, self.on_corrupt = threads, verify, on_corrupt
-        self._media = {n: MediaSource(s.dataset.folder, s.dataset.digest) for n, s in self.plan.sources.items()}
+        for dataset in self.plan.datasets.values():
+            _keep(dataset, self.options)
+        self._media = {n: MediaSource(s.dataset.where, s.dataset.digest) for n, s in self.plan.sources.items()}
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
         self.corrupt: list[int] = []
@@ -93,12 +104,12 @@ class TokenStream(_BASE):
         self._begin()
 
     def _begin(self) -> None:
-        self._order = Window(self.plan)
-        self._own = threading.local()
+        self._order, self._look = Window(self.plan), FetchAhead(self.plan)
+        self._own, self._shared = threading.local(), threading.RLock()
         self._buffers = Buffers(_TORCH if _pinned(self.options) else None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_order", "_own", "_buffers")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_order", "_look", "_own", "_shared", "_buffers")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(state)
@@ -133,12 +144,19 @@ class TokenStream(_BASE):
         indices, first, after, lost = job
         return (self._batch(indices, first) if first >= 0 else None), after, lost
 
-    def _dataset(self, name: str) -> RowsDataset:
-        """A dataset of the plan with files of this thread's own: another might close one that is being read."""
+    @contextmanager
+    def _dataset(self, name: str) -> Generator[RowsDataset]:
+        """A dataset of the plan, with files of this thread's own: another might close one that is being read. One that
+        comes through the cache of blocks is there once, for one thread at a time: they would fetch the same blocks."""
+        dataset = self.plan.datasets[name]
+        if dataset.cache is not None:
+            with self._shared:
+                yield dataset
+            return
         own: dict[str, RowsDataset] = self._own.__dict__.setdefault("datasets", {})
         if name not in own:
-            own[name] = self.plan.datasets[name].copy()
-        return own[name]
+            own[name] = dataset.copy()
+        yield own[name]
 
     def _batch(self, indices: Ints, first: int) -> Batch:
         number = stage_of(self.plan, first)
@@ -146,15 +164,17 @@ class TokenStream(_BASE):
         tokens = self._buffers.take(len(indices), stage.context)
         if not len(indices):
             return Batch(self._given(tokens), first, number, indices, (), indices, ())
+        with self._shared:
+            self._look.look(first)
         placed = self._order.places(indices)
         names = [stage.mixture.names[s] for s in placed.source.tolist()]
         datasets = np.array([self.plan.sources[name].dataset_name for name in names], dtype=object)
         sides: list[tuple[Ints, Any]] = []
         for dataset_name in sorted(set(datasets.tolist())):
             here = np.flatnonzero(datasets == dataset_name)
-            dataset = self._dataset(dataset_name)
             part = tokens if len(here) == len(tokens) else np.empty((len(here), stage.context), dtype=np.int32)
-            sides += self._read(dataset, placed.row[here], here, part, indices)
+            with self._dataset(dataset_name) as dataset:
+                sides += self._read(dataset, placed.row[here], here, part, indices)
             if part is not tokens:
                 tokens[here] = part
         free = partial(self._buffers.give, tokens)
@@ -207,7 +227,8 @@ class TokenStream(_BASE):
         return {"source": name, "epoch": int(placed.epoch[0]), **self._documents(name, int(placed.row[0]))}
 
     def _documents(self, source: str, row: int) -> dict[str, Any]:
-        return self._dataset(self.plan.sources[source].dataset_name).documents(row)
+        with self._dataset(self.plan.sources[source].dataset_name) as dataset:
+            return dataset.documents(row)
 
     def where(self, step: int) -> list[dict[str, Any]]:
         """What batch `step` is made of, over all ranks, batches being of `global_batch` rows from the first on: of each
@@ -230,6 +251,12 @@ class TokenStream(_BASE):
     def report(self, until: int | None = None) -> dict[str, dict[str, Any]]:
         """What the first `until` indices (default: `next`) draw of each source: see `ledger.exposure`."""
         return exposure(self.plan, self.next if until is None else until)
+
+
+def _keep(dataset: RowsDataset, options: ReadOptions) -> None:
+    if options.cache_dir is not None or dataset.is_remote:
+        folder = default_folder() if options.cache_dir is None else Path(options.cache_dir)
+        dataset.keep_in(BlockCache(folder, options.cache_bytes), options.fetch_rows)
 
 
 def _check(rank: int, world_size: int, global_batch: int, threads: int) -> None:

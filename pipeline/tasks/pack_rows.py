@@ -1,9 +1,9 @@
 """Task `pack_rows`: one part of a packing table and the tokenised documents that it names -> trainer rows.
 
 Payload: `plan` (path), `part`, `bounds` (`[first_row, stop_row]`), `shards` (paths of `tokenised` files, in the plan's
-order), `context`, `tokenizer` (identity as data), `stage`, `image_cost`. Leaves `rows`: Arrow IPC of packed_schema,
-and `row_indexes`, the index of each (`manifests.row_index`). Tokens are read through memory maps; a few rows are made
-at a time.
+order), `context`, `tokenizer` (identity as data), `stage`, `image_cost`, and where it is not none `compression`. Leaves
+`rows`: Arrow IPC of packed_schema, and `row_indexes`, the index of each (`manifests.row_index`). Tokens are read
+through memory maps; a few rows are made at a time.
 """
 
 from pathlib import Path
@@ -74,7 +74,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     first, stop = payload["bounds"]
     at_once = max(1, BATCH_BYTES // (4 * form.context))
     with store.begin(task.key, task.what) as writer:
-        shards = IpcShards(writer, "rows", packed_schema(form), "row_indexes")
+        shards = IpcShards(writer, "rows", packed_schema(form), "row_indexes", payload.get("compression", "none"))
         tokens = 0
         for row in range(first, stop, at_once):
             batch = _rows(plan, documents, form, row, min(stop, row + at_once))

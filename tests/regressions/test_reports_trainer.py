@@ -21,10 +21,10 @@ from gristmill.manifests.row_index import BATCH_TABLE, HEAD, MAGIC, ROW_TABLE
 from gristmill.manifests.trainer_schema import TokenizerIdentity
 from gristmill.pipeline.reader import ReadOptions, TokenStream, load_plan
 from gristmill.pipeline.reader.mixture import Mixture
-from gristmill.pipeline.reader.open_shards import Shard
 from gristmill.pipeline.reader.order import places
 from gristmill.pipeline.reader.plan import Plan, Stage
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
+from gristmill.pipeline.reader.shard_source import Shard
 from gristmill.pipeline.reader.sources import whole
 from tests.laws.running import run_inline, write_recipe
 from tests.pipeline.reader.test_stream import QUIET, SHORT, out, plan_file, seen, table
@@ -104,7 +104,9 @@ def sparse_dataset(folder: Path, context: int, rows: int, written: dict[int, int
     index.write_bytes(head + batches.tobytes() + table.tobytes() + EMPTY_SIDE * rows)
     identity = TokenizerIdentity("t", "sha256:00", "0" * 32, 300, 1, 2)
     first = np.array([0, rows], dtype=np.int64)
-    return RowsDataset(folder, "d", context, identity, [Shard(shard, index, digest, rows)], first, {"media_shards": []})
+    bytes_of = shard.stat().st_size, index.stat().st_size
+    one = Shard(shard, index, digest, rows, bytes_of[0], digest, bytes_of[1], "none")
+    return RowsDataset(folder, "d", context, identity, [one], first, {"media_shards": []})
 
 
 def test_7_rows_behind_two_and_eight_gigabytes_are_read(tmp_path: Path) -> None:

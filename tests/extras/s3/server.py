@@ -42,13 +42,16 @@ class Request:
 @dataclass
 class Rules:
     """How to break things. `cut_bytes`: of a GET's body, so many are sent, `cuts` times, of paths with `cut_paths`.
-    `mute`: so many PUTs of a path with `mute_paths` are carried out and not answered."""
+    `mute`: so many PUTs of a path with `mute_paths` are carried out and not answered. `busy`: so many requests of paths
+    with `busy_paths` are answered with 503."""
 
     cut_bytes: int = 0
     cuts: int = 0
     cut_paths: str = ""
     mute: int = 0
     mute_paths: str = ""
+    busy: int = 0
+    busy_paths: str = ""
     hold: Callable[[Request], None] | None = None
 
 
@@ -60,6 +63,8 @@ class Proxy:
     server: str
     requests: list[Request] = field(default_factory=list[Request])
     rules: Rules = field(default_factory=Rules)
+    sent_bytes: int = 0
+    """Of bodies, to clients."""
 
     def kinds(self) -> dict[str, int]:
         """How many requests of each kind came."""
@@ -88,6 +93,12 @@ class _Handler(BaseHTTPRequestHandler):
         rules = self.proxy.rules
         if rules.hold is not None:
             rules.hold(request)
+        if rules.busy > 0 and rules.busy_paths in self.path:
+            rules.busy -= 1
+            self.send_response_only(503)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         upstream = http.client.HTTPConnection(self.proxy.server.removeprefix("http://"), timeout=120)
         try:
             upstream.request(self.command, self.path, body, dict(self.headers.items()))
@@ -116,6 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
         if rules.cuts > 0 and request.kind == "GET" and rules.cut_paths in request.path and len(data) > rules.cut_bytes:
             rules.cuts -= 1
             data = data[: rules.cut_bytes]
+        self.proxy.sent_bytes += len(data)
         self.wfile.write(data)
         self.wfile.flush()
         self.connection.shutdown(socket.SHUT_RDWR)
