@@ -107,6 +107,8 @@ class BlockCache:
             os.replace(path, self.folder / name)
             fcntl.flock(fd, fcntl.LOCK_SH)
         except BaseException:
+            if _stands(path, fd):
+                path.unlink()
             os.close(fd)
             raise
         return fd

@@ -17,7 +17,8 @@ import zstandard
 from gristmill.manifests import ipc, ipc_zstd
 from gristmill.manifests.errors import RecipeError, UsageError, VerifyError
 from gristmill.manifests.ipc import read_ipc
-from gristmill.manifests.ipc_zstd import ids_into
+from gristmill.manifests.ipc_layout import file_blocks
+from gristmill.manifests.ipc_zstd import ids_into, refuse_bombs
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.row_index import COLD_BATCH_TABLE, HEAD, RowIndex, index_of_shard
 from gristmill.manifests.verify import verify
@@ -157,11 +158,12 @@ def frame(size: int) -> bytes:
 
 
 def stuffed(path: Path, head: RowIndex, row: int, buffer: bytes) -> None:
-    """Put another buffer in the place of a row's ids, which has room for it."""
+    """Put another buffer in the place of a row's ids, and behind it a frame that readers skip."""
     at, room = int(head.batches["ids_at"][row]), int(head.batches["ids_bytes"][row])
-    assert len(buffer) <= room
+    skipped = room - len(buffer) - 8
+    assert skipped >= 0
     data = bytearray(path.read_bytes())
-    data[at : at + room] = buffer + bytes(room - len(buffer))
+    data[at : at + room] = buffer + struct.pack("<II", 0x184D2A50, skipped) + bytes(skipped)
     path.write_bytes(data)
 
 
@@ -197,12 +199,32 @@ def test_what_is_crafted_is_an_error_of_its_row_alone(cold: Path, tmp_path: Path
     dataset.read(np.array([2, 4, 5]), out)
     assert (out == wanted[[2, 4, 5]]).all()
     assert dataset.documents(3)["docs"], "the ids are not decompressed for it"
+    kept = os.listdir(tmp_path / "cache") if cached else []
+    kept = [name for name in kept if name.startswith(dataset.shards[0].digest32)]
+    assert not kept, "what is not what it hashes to is not kept"
+
+
+@pytest.mark.parametrize("harm", [name for name in HARM if name != "other ids"])
+def test_what_a_buffer_says_is_held_against_a_row(harm: str) -> None:
+    out = np.zeros(256, dtype=np.uint8)
+    with pytest.raises(ValueError, match=r"."):
+        ids_into(HARM[harm], out)
+    assert ids_into(HARM["other ids"], out) is None
 
 
 @pytest.mark.parametrize("harm", HARM)
 def test_other_readers_of_ours_are_not_blown_up(cold: Path, harm: str) -> None:
     path, head = shard(cold)
+    whole = index_of_shard(path, "0" * 64)
     stuffed(path, head, 3, HARM[harm])
+    if harm == "other ids":
+        assert index_of_shard(path, "0" * 64) != whole
+        return
+    if harm in ("bomb that tells", "negative", "raw and short"):
+        data = path.read_bytes()
+        reader = pa.ipc.open_file(data)
+        with pytest.raises(ValueError, match="say"):  # before the format's own reader allocates what is said
+            refuse_bombs(data, file_blocks(data)[3], reader.schema)
     with pytest.raises(VerifyError, match=path.name):
         list(read_ipc(path))
     with pytest.raises((ValueError, OSError)):
