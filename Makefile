@@ -28,7 +28,7 @@ help:
 	@echo 'make demo        collects a small real corpus and makes verified trainer shards of it'
 	@echo 'make tour        the demo with the heavy domains too (none yet: the same as the demo)'
 	@echo 'make test        setup, lint, the quick suite'
-	@echo 'make test-extras tests of the engines beside the local one, in $(EXTRAS)'
+	@echo 'make test-extras tests of the engines beside the local one, and of exports in their libraries, in $(EXTRAS)'
 	@echo 'make test-all    setup, lint, every test'
 	@echo 'make bench       speed and memory against bare parsers and peers'
 	@echo 'make lock        renews requirements/*.txt from pyproject.toml (needs uv and a registry)'
@@ -56,9 +56,12 @@ $(VENV)/.dev: $(VENV)/.core requirements/dev.lock.txt
 	@touch $@
 
 setup-extras: $(EXTRAS)/.extras $(LINKS)
-$(EXTRAS)/.extras: requirements/extras.lock.txt requirements/models.txt pyproject.toml setup.py
+EXTRAS_PINS := $(patsubst %,requirements/%.txt,extras.lock models export_check torch)
+$(EXTRAS)/.extras: $(EXTRAS_PINS) pyproject.toml setup.py
 	$(INSTALL) $(EXTRAS) --require-hashes -r requirements/extras.lock.txt
 	$(INSTALL) $(EXTRAS) --require-hashes --no-deps -r requirements/models.txt
+	$(INSTALL) $(EXTRAS) --require-hashes --no-deps -r requirements/export_check.txt
+	$(INSTALL) $(EXTRAS) --require-hashes --no-deps -r requirements/torch.txt || $(INSTALL) $(EXTRAS) torch==2.13.0
 	$(INSTALL) $(EXTRAS) --no-build-isolation --no-deps -e .
 	@touch $@
 
@@ -115,6 +118,7 @@ lock:
 	$(COMPILE) $(DEV) -c requirements/core.lock.txt pyproject.toml -o requirements/dev.lock.txt
 	$(COMPILE) $(DEV) $(HEAVY) -c requirements/core.lock.txt pyproject.toml requirements/extras.in -o requirements/extras.lock.txt
 	$(COMPILE) --no-deps requirements/models.in -o requirements/models.txt
+	$(COMPILE) --no-deps requirements/export_check.in -o requirements/export_check.txt
 	$(COMPILE) requirements/uv.in -o requirements/uv.txt
 	$(MAKE) setup setup-extras
 	$(EXTRAS)/bin/python -m tests.licenses_table

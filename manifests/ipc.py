@@ -20,6 +20,7 @@ from gristmill.manifests.row_index import BatchPlace, IndexWriter, aux_hash
 
 BATCH_BYTES = 4 << 20
 SHARD_BYTES = 256 << 20
+SMALL_BYTES = 64 << 10
 
 _BUFFERS_BEFORE_IDS = 4
 """Of packed_schema: two of `row_id`, the validity of `input_ids` and of its items."""
@@ -77,7 +78,7 @@ class IpcShards:
         chunks, block = aligned_batch(whole, file.bytes)
         if self._index is not None:
             self._index.add(whole, *_places(chunks, block))
-        for chunk in chunks:
+        for chunk in _joined(chunks):
             file.write(chunk)
         self._blocks.append(block)
         self._file_rows += whole.num_rows
@@ -106,6 +107,19 @@ class IpcShards:
         self._files += 1
         self._file, self._blocks = None, []
         self._file_rows = self._file_bytes = 0
+
+
+def _joined(chunks: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """The same bytes with small chunks as one: a batch has some 300, and each write and hash costs a call."""
+    small: list[bytes | memoryview] = []
+    for chunk in chunks:
+        if len(chunk) < SMALL_BYTES:
+            small.append(chunk)
+            continue
+        yield b"".join(small)
+        yield chunk
+        small = []
+    yield b"".join(small)
 
 
 def _places(chunks: Sequence[bytes | memoryview], block: Block) -> tuple[BatchPlace, int]:

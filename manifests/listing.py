@@ -17,8 +17,9 @@ def list_output(out: Path) -> dict[str, Any]:
 
     A dataset has `name`, `path` (relative to `out`), `digest`, `kind`, `records`, `tokens`, `rows`, `sample`, `until`
     (the step at which it was cut short), `alarms` (what was exceeded, where an alarm cut it short), `stale` (made by
-    another version of the recipe than `run.json` holds, or from a dataset that was made anew since) and `steps`. `out`
-    may be one dataset's folder, whose path is then `.`.
+    another version of the recipe than `run.json` holds, or from a dataset that was made anew since), `buckets` (of
+    trainer rows: what is packed together, as in the manifest's `facts.packing`) and `steps`. `out` may be one dataset's
+    folder, whose path is then `.`.
     Raises InputError when it is neither, VerifyError on damage.
     """
     found = places(out)
@@ -61,6 +62,7 @@ def _dataset(
         "sample": manifest["sample"],
         "until": manifest["until"],
         "alarms": manifest.get("alarms", []),
+        "buckets": (manifest["facts"].get("packing") or {}).get("buckets", []),
         "stale": rebuilt or recipe_digest not in (None, manifest["recipe"]["digest"]),
         "steps": [_step(step, manifest["facts"].get(step["step"])) for step in manifest["steps"]],
     }

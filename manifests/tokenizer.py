@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from blake3 import blake3
 from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild, Payload
 from gristmill.manifests.effects import patient, settled
 from gristmill.manifests.errors import InputError
+from gristmill.manifests.token_bytes import ByteLengths, byte_lengths
 from gristmill.manifests.token_child import (
     Encoder,
     EngineSpec,
@@ -69,6 +70,7 @@ class Encoded(NamedTuple):
 
 
 Ints = npt.NDArray[np.int64]
+_UNREAD = object()
 _Run = tuple[int, int]
 _Coded = tuple[Ints, Ids]
 """Number of ids of each document of a run, and all its ids."""
@@ -99,6 +101,7 @@ class Tokenizer:
         self._patience = 1
         self._function: Callable[[bytes], bytes] | None = None
         self._decoder: Encoder | None = None
+        self._byte_lengths: object = _UNREAD
 
     def to_data(self) -> dict[str, Any]:
         """Plain data for another process (`from_data`). Holds a path: keys take `identity.fingerprint`."""
@@ -142,6 +145,13 @@ class Tokenizer:
         bounds = np.concatenate(([0], np.cumsum(counts)))
         ids = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
         return Encoded(ids, bounds, failures)
+
+    def byte_lengths(self) -> ByteLengths | None:
+        """Bytes of text that each id stands for (`manifests.token_bytes`); None where ids do not spell bytes."""
+        if self._byte_lengths is _UNREAD:
+            path = self.spec.path
+            self._byte_lengths = byte_lengths(None if path is None else Path(path), self.identity.vocab_size)
+        return cast("ByteLengths | None", self._byte_lengths)
 
     def decode(self, ids: Ids) -> str:
         """Text of ids, special tokens as their text; U+FFFD for bytes that are no UTF-8."""

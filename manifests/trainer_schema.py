@@ -19,8 +19,8 @@ and are int64. Invariants of a packed row:
 
 The bytes of media stand in media shards beside the token shards (`media_shard`). `row_id` is defined in
 pipeline/rows.py. `TOKENISED` is the durable artefact that every packing starts from: ids of whole documents without
-separators or padding. Its `media` are those that have places, in order, with positions in the document: int64, as its
-tokens are counted, while those of a row are int32, as its context is.
+separators or padding, and the places where packing may cut them. Its `media` are those that have places, in order, with
+positions in the document: int64, as its tokens are counted, while those of a row are int32, as its context is.
 """
 
 import json
@@ -138,6 +138,17 @@ TASK = pa.struct(
     ]
 )
 
+BREAK_STRETCH_TOKENS = 256
+"""A long document names one place to cut it in each stretch of so many tokens: 8 bytes beside 1,024 of ids."""
+
+BREAK_LEVELS = 8
+"""`breaks` holds `position * BREAK_LEVELS + level`: a place in front of token `position` of the document."""
+
+BREAK_TOKEN, BREAK_SENTENCE, BREAK_LINE, BREAK_PARAGRAPH, BREAK_TOP, HOLD_END, HOLD_START = range(1, 8)
+"""Levels, the better the higher: in front of any whole character, behind a sentence, a line, a blank line; in front
+of a heading (in code of what stands behind a blank line and is not indented). The last two are marks: from a hold's
+start to its end stand a medium and its caption, which stay together, and no candidate lies between."""
+
 TOKENISED = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -148,9 +159,12 @@ TOKENISED = pa.schema(
         pa.field("input_ids", pa.large_list(pa.uint32()), nullable=False),
         pa.field("n_tokens", pa.int64(), nullable=False),
         pa.field("media", pa.list_(TOKENISED_MEDIUM)),
+        pa.field("breaks", pa.large_list(pa.int64()), nullable=False),
     ]
 )
-"""A document a row: `n_tokens == len(input_ids)`, no separator; order of rows as in the documents' shards."""
+"""A document a row: `n_tokens == len(input_ids)`, no separator; order of rows as in the documents' shards. `breaks`
+ascend and lie in (0, n_tokens), marks in [0, n_tokens]; a document of up to BREAK_STRETCH_TOKENS has none, nor one
+whose ids do not spell its text byte by byte (a tokenizer that normalises)."""
 
 
 @dataclass(frozen=True)

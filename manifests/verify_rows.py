@@ -3,7 +3,8 @@
 Each row: the schema of its own metadata; `row_id` computed anew; ids inside the vocabulary; segments that tile `[0,
 n_tokens)`; padding that is the pad id; indices into `docs` and `media` that exist; loss spans inside the row; places
 of media (`verify_row_media`). Each shard: the index that follows from it. All rows together: each document stands in
-rows with exactly the tokens that it has, and the totals are those of the manifest.
+rows with exactly the tokens that it has, the totals are those of the manifest, and so are the buckets
+(`verify_buckets`).
 """
 
 from collections.abc import Iterator
@@ -30,8 +31,9 @@ from gristmill.manifests.scan import (
     valid_ids,
     words_to_id,
 )
-from gristmill.manifests.trainer_schema import TOKENISED, TrainerFormat, packed_schema
+from gristmill.manifests.trainer_schema import BREAK_LEVELS, HOLD_END, TOKENISED, TrainerFormat, packed_schema
 from gristmill.manifests.verify_books import Dataset
+from gristmill.manifests.verify_buckets import BucketCount
 from gristmill.manifests.verify_files import Fault, Named
 from gristmill.manifests.verify_media import media_faults
 from gristmill.manifests.verify_row_media import media_places
@@ -91,14 +93,14 @@ class _Pieces:
 
 def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
     """Everything that is wrong in the whole files of a dataset of rows."""
-    tokens, complete = 0, True
+    tokens, complete, buckets = 0, True, BucketCount(dataset)
     indexes = _index_of(dataset, whole)
     if len(dataset.manifest.get("row_indexes", [])) not in (0, len(dataset.manifest["shards"])):
         yield Fault(dataset.name, "index", "not every shard of rows has one")
     for named in dataset.sound("shards", whole):
         found = FileFaults(named)
         try:
-            counted = _shard(dataset, named, found)
+            counted = _shard(dataset, named, found, buckets)
         except (VerifyError, pa.ArrowException, OSError, ValueError) as error:
             found.whole("unreadable", " ".join(str(error).split())[:200])
             counted = None
@@ -118,6 +120,7 @@ def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
         if tokens != dataset.manifest["totals"]["tokens"]:
             said = dataset.manifest["totals"]["tokens"]
             yield Fault(dataset.name, "books", f"totals.tokens is {said}, the rows hold {tokens}")
+        yield from buckets.faults()
         yield from _placement(dataset)
 
 
@@ -133,7 +136,7 @@ def _index_faults(shard: Named, index: Named | None) -> Iterator[Fault]:
         yield Fault(index.shown, "index", "is not what follows from its shard")
 
 
-def _shard(dataset: Dataset, named: Named, found: FileFaults) -> int | None:
+def _shard(dataset: Dataset, named: Named, found: FileFaults, buckets: BucketCount) -> int | None:
     """Check a shard of rows; its tokens, None when they cannot be told."""
     tokens = 0
     with pa.memory_map(str(named.path)) as source, pa.ipc.open_file(source) as reader:
@@ -152,6 +155,7 @@ def _shard(dataset: Dataset, named: Named, found: FileFaults) -> int | None:
             _ids(batch, n_tokens, form, found)
             _segments(batch, n_tokens, found)
             _loss_spans(batch, n_tokens, found)
+            buckets.add(batch, found)
             if not found.any():  # places are looked up by what was just found sound
                 media_places(batch, form, found)
             tokens += int(n_tokens.sum())
@@ -240,9 +244,25 @@ def _tokenised(named: Named, found: FileFaults) -> None:
                 lengths = pc.list_value_length(batch.column("input_ids"))
                 same = pc.fill_null(pc.equal(lengths, batch.column("n_tokens")), False)
                 found.rows("row", ~same.to_numpy(zero_copy_only=False), "n_tokens is not the number of ids")
+                found.rows("row", _wrong_breaks(batch), "breaks do not ascend inside the document")
                 found.first += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         found.whole("unreadable", " ".join(str(error).split())[:200])
+
+
+def _wrong_breaks(batch: pa.RecordBatch) -> Bools:
+    lists = batch.column("breaks")
+    row = np.repeat(np.arange(batch.num_rows), pc.list_value_length(lists).to_numpy(zero_copy_only=False))
+    values = lists.flatten().to_numpy()
+    place, level = values // BREAK_LEVELS, values % BREAK_LEVELS
+    n_tokens = batch.column("n_tokens").to_numpy()[row]
+    bad = (level == 0) | np.where(
+        level < HOLD_END, (place <= 0) | (place >= n_tokens), (place < 0) | (place > n_tokens)
+    )
+    bad[1:] |= (row[1:] == row[:-1]) & (values[1:] <= values[:-1])
+    wrong = np.zeros(batch.num_rows, np.bool_)
+    wrong[row[bad]] = True
+    return wrong
 
 
 def _placement(dataset: Dataset) -> Iterator[Fault]:

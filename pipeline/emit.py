@@ -54,7 +54,7 @@ def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
     built.kind = "rows"
     built.shards = [ref for r in rows for ref in ctx.refs(r, "rows")]
     built.row_indexes = [ref for r in rows for ref in ctx.refs(r, "row_indexes")]
-    packing = ("rows", "documents", "padding_frac", "cut_docs", "needless_cuts")
+    packing = ("rows", "documents", "padding_frac", "cut_docs", "needless_cuts", "buckets")
     built.facts |= {
         "context": step.stage.context,
         "tokenizer": asdict(identity),
@@ -104,8 +104,10 @@ def _tokenise_tasks(ctx: Context, built: Built, step: LoadedStep, fingerprint: s
 
 
 def _plan_task(built: Built, step: LoadedStep, files: Sequence[ShardRef]) -> Task:
-    what = {"version": EMIT_VERSION, "context": step.stage.context, "inputs": [f.entry.digest for f in files]}
-    payload = {"context": step.stage.context, "shards": [str(f.path) for f in files]}
+    emit = step.stage
+    how = {"context": emit.context, "by": sorted(emit.by), "max_segments": emit.max_segments}
+    what = {"version": EMIT_VERSION, **how, "inputs": [f.entry.digest for f in files]}
+    payload = {**how, "shards": [str(f.path) for f in files]}
     return make_task("pack_plan", what, payload, f"{built.spec.name}.{step.label} pack 1/1")
 
 

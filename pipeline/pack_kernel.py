@@ -62,15 +62,19 @@ def _smallest_room(words: npt.NDArray[np.uint64], levels: npt.NDArray[np.int64],
 
 
 @njit(cache=True)
-def best_fit(sizes: npt.NDArray[np.int64], context: int, levels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def best_fit(
+    sizes: npt.NDArray[np.int64], context: int, levels: npt.NDArray[np.int64], max_pieces: int
+) -> npt.NDArray[np.int64]:
     """Row of each piece, pieces in the order given (the caller sorts them by decreasing size).
 
     sizes: int64[n], each in [1, context]. A piece goes to the open row with the least room that takes it,
-    among equals to the one touched last; else it opens a row. Rows are numbered as they open.
+    among equals to the one touched last; else it opens a row. Rows are numbered as they open; one of `max_pieces`
+    (at least 1) pieces is closed.
     """
     rows = np.empty(len(sizes), dtype=np.int64)
     head = np.full(context + 1, -1, dtype=np.int64)
     behind = np.empty(len(sizes), dtype=np.int64)
+    held = np.zeros(len(sizes), dtype=np.int64)
     words = np.zeros(levels[-1], dtype=np.uint64)
     opened = 0
     for i in range(len(sizes)):
@@ -85,7 +89,8 @@ def best_fit(sizes: npt.NDArray[np.int64], context: int, levels: npt.NDArray[np.
                 _unmark(words, levels, room)
         rows[i] = row
         room -= sizes[i]
-        if room > 0:
+        held[row] += 1
+        if room > 0 and held[row] < max_pieces:
             if head[room] < 0:
                 _mark(words, levels, room)
             behind[row] = head[room]

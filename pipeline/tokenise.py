@@ -19,6 +19,7 @@ from gristmill.manifests.image_tokens import ImageCost
 from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.manifests.tokenizer import Encoded, EncodeFailure, Tokenizer
 from gristmill.manifests.trainer_schema import MAX_CONTEXT, TOKENISED_MEDIUM, tokenised_schema
+from gristmill.pipeline.breaks import Coded, Spans, any_long, find_breaks
 from gristmill.pipeline.media_places import MediaRules, Place, media_places
 from gristmill.stages.protocol import RowVerdict
 
@@ -59,14 +60,16 @@ def tokenise(batch: pa.RecordBatch, tokenizer: Tokenizer, rules: MediaRules = DE
     found = media_places(batch, rules)
     placed = {row: _Placed(places) for row, places in found.of_row.items()}
     missing = pc.fill_null(pc.count_substring(text, MEDIUM_CHAR), 0).to_numpy().astype(np.int64)
-    stretches = _stretches(_to_encode(text, missing, found.verdicts), text, placed)
+    bare = _to_encode(text, missing, found.verdicts)
+    stretches = _stretches(bare, text, placed)
     for row, one in placed.items():
         missing[row] -= len(one.places)
     done = _joined(tokenizer.encode_batch(stretches), batch.num_rows, placed, tokenizer.identity.pad_id)
     counts = np.diff(done.offsets)
     verdicts = _failures(done, counts) | found.verdicts
     kept = np.flatnonzero(counts > 0).astype(np.int64)
-    rows = _tokenised_rows(batch, (kept, counts, done.ids), placed, tokenizer)
+    breaks = _breaks(batch, bare, done, tokenizer, placed)
+    rows = _tokenised_rows(batch, (kept, counts, done.ids, breaks), placed, tokenizer)
     media = [place for row, one in placed.items() if counts[row] for place in one.places]
     return Tokenised(rows, kept, tuple(verdicts[row] for row in sorted(verdicts)), missing, media)
 
@@ -160,10 +163,13 @@ def _failures(encoded: Encoded, counts: Ints) -> dict[int, RowVerdict]:
 
 
 def _tokenised_rows(
-    batch: pa.RecordBatch, coded: tuple[Ints, Ints, Ids], placed: Mapping[int, _Placed], tokenizer: Tokenizer
+    batch: pa.RecordBatch,
+    coded: tuple[Ints, Ints, Ids, pa.LargeListArray],
+    placed: Mapping[int, _Placed],
+    tokenizer: Tokenizer,
 ) -> pa.RecordBatch:
-    """`coded`: rows that stay, tokens of all rows, ids of those that stay."""
-    kept, counts, ids = coded
+    """`coded`: rows that stay, tokens of all rows, ids and breaks of those that stay."""
+    kept, counts, ids, breaks = coded
     offsets = np.concatenate(([0], np.cumsum(counts[kept])))
     named = batch.select(["id", "content_hash", "source", "domain", "license"]).take(pa.array(kept))
     columns = {
@@ -172,10 +178,38 @@ def _tokenised_rows(
         "input_ids": pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(ids)),
         "n_tokens": pa.array(counts[kept]),
         "media": _media_lists(kept, placed),
+        "breaks": breaks,
     }
     schema = tokenised_schema(tokenizer.identity)
     arrays = [columns[f.name] for f in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _breaks(
+    batch: pa.RecordBatch, text: pa.Array, encoded: Encoded, tokenizer: Tokenizer, placed: Mapping[int, _Placed]
+) -> pa.LargeListArray:
+    """Where the documents that stay may be cut; `text` as it was encoded, without what stands for media."""
+    lengths = tokenizer.byte_lengths() if any_long(encoded.offsets) else None
+    if lengths is None:
+        counts, places = np.zeros(batch.num_rows, np.int64), np.zeros(0, np.int64)
+    else:
+        is_code = pc.fill_null(pc.equal(batch.column("domain").cast(pa.string()), "code"), False)
+        coded = Coded(encoded.ids, encoded.offsets, lengths)
+        media = _spans(batch.num_rows, np.diff(encoded.offsets), placed)
+        counts, places = find_breaks(text, coded, is_code.to_numpy(zero_copy_only=False), media)
+    kept = np.flatnonzero(np.diff(encoded.offsets) > 0)
+    bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[kept])))
+    return pa.LargeListArray.from_arrays(pa.array(bounds), pa.array(places))
+
+
+def _spans(rows: int, counts: Ints, placed: Mapping[int, _Placed]) -> Spans:
+    """The places of media of documents that have tokens."""
+    stay = {row: one for row, one in placed.items() if counts[row]}
+    lengths = np.zeros(rows, dtype=np.int64)
+    lengths[list(stay)] = [len(one.places) for one in stay.values()]
+    starts = np.array([start for one in stay.values() for start in one.starts], dtype=np.int64)
+    tokens = np.array([place.tokens for one in stay.values() for place in one.places], dtype=np.int64)
+    return Spans(np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))), starts, tokens)
 
 
 def _media_lists(kept: Ints, placed: Mapping[int, _Placed]) -> pa.ListArray:

@@ -25,6 +25,8 @@ PARTS = {
     "model": "requirements/models.txt",
     "dev": "requirements/dev.lock.txt",
     "extras": "requirements/extras.lock.txt",
+    "export": "requirements/export_check.txt",
+    "torch": "requirements/torch.txt",
     "set-up": "requirements/uv.txt",
 }
 

@@ -23,6 +23,9 @@ for instance:
   gristmill ls out --json"""
 
 
+BUCKET_HEADERS = ("dataset", "rows of", "document tokens", "rows", "documents", "tokens", "of media", "padding %")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `ls`."""
     parser.add_argument("dir", metavar="DIR", help="an output, or a dataset in it")
@@ -49,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
     books = [row for dataset in listing["datasets"] for row in _books(dataset)]
     headers = ("dataset", "step", "read", "kept", "dropped", "quarantined", "derived", "reasons")
     print_table(headers, books)
+    buckets = [row for dataset in listing["datasets"] for row in _buckets(dataset)]
+    if buckets:
+        print_line()
+        print_table(BUCKET_HEADERS, buckets)
     for line in _facts(listing["datasets"]):
         print_line(line)
     return EXIT_DONE
@@ -61,6 +68,17 @@ def _facts(datasets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             told = [f"{name} {json.dumps(value)}" for name, value in step.get("facts", {}).items()]
             if told:
                 yield f"{dataset['name']}.{step['step']}: {', '.join(told)}"
+
+
+def _buckets(dataset: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
+    """What the rows of a dataset are packed by, in their order."""
+    for bucket in dataset["buckets"]:
+        domain = "all domains" if bucket["domain"] is None else bucket["domain"] or "no domain"
+        low, high = bucket["min_tokens"], bucket["max_tokens"]
+        lengths = f">={low}" if high is None and low else "any" if high is None else f"{low}-{high}"
+        rows = f"{bucket['first_row']}-{bucket['stop_row']}"
+        counts = [bucket[name] for name in ("documents", "tokens", "image_tokens")]
+        yield (dataset["name"], domain, lengths, rows, *counts, f"{100 * bucket['padding_frac']:.4f}")
 
 
 def warn_of_sample(sample: float | None) -> None:

@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, str] = {
     "trace": "tell what became of a record, and why",
     "diff": "compare two runs",
     "stage": "list stages; ask what one says of a document",
+    "export": "write a dataset in the format of another trainer's reader",
     "classifier": "train a quality classifier; judge one",
     "pair": "tell how similar two documents are",
     "doctor": "check this machine",

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gristmill.manifests.errors import EXIT_DONE
+from gristmill.manifests.errors import EXIT_DONE, UsageError
 from gristmill.manifests.remote_access import is_remote
 from gristmill.pipeline.cli.reading import told_of_url
-from gristmill.pipeline.cli.trainer_plan import described, is_trainer_plan, show
+from gristmill.pipeline.cli.trainer_plan import described, draw, is_trainer_plan
+from gristmill.pipeline.cli.trainer_plan_tables import show
 
 HELP = """show steps and inputs of a recipe, and what a run would reuse
 
@@ -20,6 +21,7 @@ for instance:
   gristmill plan recipe.yaml --out out     what is already there (or s3://BUCKET/PREFIX)
   gristmill plan recipe.yaml --resolved    the recipe with every default written out
   gristmill plan trainer.yaml              a file with `stages:`: what each stage reads of each source, and how often
+  gristmill plan trainer.yaml --plots plots    shares of its stages, epochs and exposure, as PNG
   gristmill plan out/train_8k              the same of one dataset of rows
 """
 
@@ -34,6 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=float, metavar="FRAC", help="as in run")
     parser.add_argument("--measures", choices=("sample", "all"), default="sample", help="as in run")
     parser.add_argument("--resolved", action="store_true", help="print the recipe with all defaults, as YAML")
+    parser.add_argument("--plots", metavar="DIR", help="of a trainer's plan: draw shares, epochs and exposure there")
+    parser.add_argument(
+        "--global-batch",
+        type=int,
+        default=1,
+        metavar="ROWS",
+        help="of a trainer's plan: rows of a batch, to count them",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
@@ -45,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
     from gristmill.pipeline.run import load
 
     if is_trainer_plan(Path(args.recipe)):
-        told = described(Path(args.recipe))
-        emit_json(told) if args.json else show(told)
-        return EXIT_DONE
+        return _trainer_plan(args)
+    if args.plots:
+        raise UsageError("a recipe has no plots", "plan", args.recipe, "name a trainer's plan, or a dataset of rows")
     loaded = load(load_recipe(Path(args.recipe), args.set))
     options: dict[str, Any] = {"sample": args.sample, "measures_all": args.measures == "all"}
     if args.out and is_remote(args.out):
@@ -63,6 +73,18 @@ def run(args: argparse.Namespace) -> int:
         print_text(yaml.safe_dump(plan["resolved"], sort_keys=False, allow_unicode=True).rstrip())
     else:
         _show(plan)
+    return EXIT_DONE
+
+
+def _trainer_plan(args: argparse.Namespace) -> int:
+    from gristmill.pipeline.cli.output import emit_json, say
+
+    if args.global_batch < 1:
+        raise UsageError("is no number of rows", "plan --global-batch", args.global_batch, "give 1 or more")
+    told = described(Path(args.recipe), args.global_batch)
+    for path in draw(told, Path(args.plots)) if args.plots else ():
+        say(f"wrote {path}")
+    emit_json(told) if args.json else show(told)
     return EXIT_DONE
 
 

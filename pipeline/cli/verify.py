@@ -2,19 +2,16 @@
 
 import argparse
 import os
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gristmill.manifests.errors import EXIT_DONE, EXIT_VERIFY
 from gristmill.manifests.remote_access import is_remote
-from gristmill.pipeline.cli.output import emit_json, plain, print_line, say
+from gristmill.pipeline.cli.output import emit_json, plain, print_line
+from gristmill.pipeline.cli.told_progress import told_progress
 
 if TYPE_CHECKING:
     from gristmill.manifests.verify import VerifyReport
-    from gristmill.manifests.verify_files import Progress
 
 HELP = """check every byte that a run's manifests name
 
@@ -26,6 +23,7 @@ for instance:
   gristmill verify out
   gristmill verify out/train_8k --deep
   gristmill verify s3://bucket/prefix
+  gristmill verify my_mds          an export: every file of it
   gristmill verify out --json"""
 
 FAULTS_SHOWN = 50
@@ -55,12 +53,15 @@ def _verified(args: argparse.Namespace) -> "tuple[VerifyReport, list[str]]":
     """The report, and the folders to remove to mend what it found."""
     from gristmill.manifests.mend import places_to_remove
     from gristmill.manifests.verify import verify
+    from gristmill.pipeline.export.check import is_export, verify_export
 
     def mend(out: Path, report: "VerifyReport") -> list[str]:
         return places_to_remove(out, (f.path for f in report.faults)) if report.faults else []
 
-    with _progress(args.quiet) as progress:
+    with told_progress("reading", _gigabytes, args.quiet) as progress:
         if not is_remote(args.dir):
+            if is_export(Path(args.dir)):
+                return verify_export(Path(args.dir), progress), []
             report = verify(Path(args.dir), args.deep, progress)
             return report, mend(Path(args.dir), report)
         from gristmill.manifests.remote_view import remote_view
@@ -88,7 +89,7 @@ def _print(out: str, report: "VerifyReport") -> None:
 def _print_mend(out: str, mend: list[str]) -> None:
     """What a person does about damage: the work whose files are hurt goes, and is done again."""
     if not mend:
-        print_line("to mend it, run the same recipe again")
+        print_line("to mend it, run the same recipe again; of an export, remove it and export again")
         return
     print_line("to mend it, remove these folders, then run the same recipe again:")
     for place in mend[:FAULTS_SHOWN]:
@@ -97,33 +98,6 @@ def _print_mend(out: str, mend: list[str]) -> None:
         print_line(f"  and {len(mend) - FAULTS_SHOWN} more; --json lists all")
 
 
-@contextmanager
-def _progress(quiet: bool) -> Generator["Progress | None"]:
-    """A bar on a terminal; elsewhere one line for work that takes long."""
-    if quiet:
-        yield None
-        return
-    if not sys.stderr.isatty():
-        yield _Lines()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("")
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-class _Lines:
-    """Says how far it is each time that another tenth is done, of what takes more than a moment."""
-
-    def __init__(self) -> None:
-        self._tenths = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        tenths = 10 * done // total if total else 0
-        if self._tenths < tenths < 10 and total > 1 << 30:
-            say(f"verify: {done / 1e9:.1f} of {total / 1e9:.1f} GB")
-        self._tenths = max(self._tenths, tenths)
+def _gigabytes(done: int, total: int) -> str | None:
+    """A line, of what takes more than a moment."""
+    return f"verify: {done / 1e9:.1f} of {total / 1e9:.1f} GB" if total > 1 << 30 else None

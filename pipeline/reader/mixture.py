@@ -36,6 +36,24 @@ def parts_of(rates: Sequence[float]) -> list[int]:
     return parts
 
 
+def parts_within(weights: Sequence[float], most: Sequence[int]) -> list[int]:
+    """Weights, adding up to 1, as whole PERIOD-ths that add up to PERIOD and of which none is above its `most`.
+
+    A weight above 0 keeps one part where it may have one. Raises ValueError where there is no room for PERIOD of them.
+    """
+    exact = [w * PERIOD for w in weights]
+    parts = [min(max(int(e), 1), m) if e > 0 else 0 for e, m in zip(exact, most, strict=True)]
+    while (missing := PERIOD - sum(parts)) > 0:
+        free = [i for i, e in enumerate(exact) if e > 0 and parts[i] < most[i]]
+        if not free:
+            raise ValueError(f"caps leave room for {sum(parts)} of {PERIOD} parts")
+        for i in sorted(free, key=lambda i: (parts[i] - exact[i], i))[:missing]:
+            parts[i] += 1
+    while sum(parts) > PERIOD:  # small weights were raised to one part: the largest give it
+        parts[max(range(len(parts)), key=lambda i: (parts[i] > 1, parts[i] - exact[i], parts[i]))] -= 1
+    return parts
+
+
 def picks_of(parts: Sequence[int]) -> Ints:
     """int64[PERIOD]: the source of each index of a period."""
     sources = [i for i, p in enumerate(parts) if p]
@@ -67,7 +85,13 @@ class Mixture:
     def of(rates: Mapping[str, float]) -> "Mixture":
         """The mixture of sources by rate; their order is that of their names. Raises ValueError as `parts_of`."""
         names = tuple(sorted(rates))
-        parts = parts_of([rates[name] for name in names])
+        return Mixture.of_parts(dict(zip(names, parts_of([rates[name] for name in names]), strict=True)))
+
+    @staticmethod
+    def of_parts(parts_by_name: Mapping[str, int]) -> "Mixture":
+        """The mixture of sources by their parts, which add up to PERIOD."""
+        names = tuple(sorted(parts_by_name))
+        parts = [parts_by_name[name] for name in names]
         picks = picks_of(parts)
         one_hot = (picks[:, None] == np.arange(len(names))[None, :]).astype(np.int64)
         return Mixture(
@@ -79,9 +103,12 @@ class Mixture:
         periods, rest = divmod(index, PERIOD)
         return [periods * part + int(n) for part, n in zip(self.parts, self.given[rest], strict=True)]
 
-    def places(self, first: int, stop: int) -> tuple[Ints, Ints]:
-        """Source, and number within that source, of each index of [first, stop)."""
-        index = np.arange(first, stop, dtype=np.int64)
+    def counts(self, index: int) -> list[tuple[str, int]]:
+        """`before`, with the names."""
+        return list(zip(self.names, self.before(index), strict=True))
+
+    def places(self, index: Ints) -> tuple[Ints, Ints]:
+        """Source, and number within that source, of each index."""
         periods, rest = np.divmod(index, PERIOD)
         source = self.picks[rest]
         return source, periods * np.array(self.parts, dtype=np.int64)[source] + self.given[rest, source]

@@ -2,7 +2,7 @@
 
 Index g lies in stage s; the stage's mixture says whose turn it is and how many rows that source has given in the stage;
 with what earlier stages drew, that is its counter c. Its epoch is c // rows, and its row the place of c % rows in the
-permutation of that epoch (`permute`).
+permutation of that epoch (`permute`), within the range of rows that the source is.
 """
 
 from bisect import bisect_right
@@ -47,6 +47,8 @@ class Window:
         """See `places`."""
         first, last = int(indices.min()), int(indices.max())
         block = self._block
+        if last - first >= WINDOW:  # rows by index, far from each other
+            return places(self._plan, indices)
         if block is None or not block[0] <= first <= last < block[1]:
             block = self._block = self._made(first, last)
         at, found = indices - block[0], block[2]
@@ -64,18 +66,16 @@ def places(plan: Plan, indices: Ints) -> Places:
     number = stage_of(plan, int(indices[0]))
     stage = plan.stages[number]
     local = indices - plan.starts[number]
-    first, stop = int(local.min()), int(local.max()) + 1
-    if first < 0 or stop > stage.rows:
+    if not 0 <= int(local.min()) <= int(local.max()) < stage.rows:
         raise IndexError("indices of several stages")
-    all_sources, all_given = stage.mixture.places(first, stop)
-    source, given = all_sources[local - first], all_given[local - first]
+    source, given = stage.mixture.places(local)
     row, epoch = np.empty_like(local), np.empty_like(local)
     for s in np.unique(source).tolist():
         name = stage.mixture.names[s]
         here = np.flatnonzero(source == s)
-        rows = plan.datasets[name].rows
+        first_row, rows = plan.sources[name].first_row, plan.sources[name].rows
         epoch[here], at = np.divmod(given[here] + stage.drawn[name], rows)
         for e in np.unique(epoch[here]).tolist():
             turn = here[epoch[here] == e]
-            row[turn] = permuted(at[epoch[here] == e], rows, round_keys(plan.seed, name, e))
+            row[turn] = first_row + permuted(at[epoch[here] == e], rows, round_keys(plan.seed, name, e))
     return Places(number, source, row, epoch)

@@ -5,78 +5,67 @@
     datasets: {web: out/web_8k, code: out/code_8k, long: out/long_64k}     # paths from the plan's file
     stages:
       - {context: 8192, tokens: 20B, mix: {web: 0.7, code: 0.3}, max_epochs: {code: 2}}
-      - {context: 65536, tokens: 1B, mix: {long: 1.0}, carry: restart}
+      - {context: 65536, tokens: 1B, from: long, synth: none, carry: restart}
 
 A file with `stages:` is a plan; the folder of a dataset of rows is the implicit plan of one stage, in which each row
-comes once. `tokens` may be written 20B, 1.5T, 300M, 4K; a stage has as many rows as fit. Rates are those of rows, and
-so of tokens, since the rows of a stage are full but for a ten-thousandth. A dataset that several stages name goes on
-where the stage before left off, or with `carry: restart` begins anew. A dataset is gone through MAX_EPOCHS times at
-most over the whole run, or as often as `max_epochs` says; more is refused before anything is read.
+comes once. `tokens` may be written 20B, 1.5T, 300M, 4K; a stage has as many rows as fit.
 
-The digest of a plan covers what decides the order: seed, stages, and the digests of the datasets' manifests.
+A stage gives the rates of whole datasets (`mix`; those of rows, and so of tokens, since rows are full but for a
+ten-thousandth), or leaves those of the buckets of datasets to the plan's `rates` (`from`; `solved_stages`): each bucket
+is then a source of its own. A source that several stages draw from goes on where the stage before left off, or with
+`carry: restart` begins anew. No document is gone through more often over the whole run than `max_epochs` says, or else
+the rates' caps; more is refused before anything is read (`epochs`), and so is a stage without pictures (`vision`).
+
+The digest of a plan covers what decides the order: seed, stages, and the digests of the datasets' manifests; of a
+solved one its buckets and its rates with their label, too.
 """
 
-import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
-
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any
 
 from gristmill.manifests.canonical import key_of
-from gristmill.manifests.errors import RecipeError, UsageError
+from gristmill.manifests.errors import RecipeError
+from gristmill.pipeline.curriculum.rates import Rates, load_rates
+from gristmill.pipeline.curriculum.solve import Drawn
+from gristmill.pipeline.reader.epochs import Draw, Limits, check_epochs, limits_of
 from gristmill.pipeline.reader.mixture import PERIOD, Mixture
+from gristmill.pipeline.reader.plan_file import PlanModel, StageModel, read_plan, tokens_of
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
-
-MAX_EPOCHS = 4.0
-"""Muennighoff et al. (arXiv:2305.16264): up to four epochs repeated data are worth almost as much as new."""
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
-_TOKENS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMBT]?)\s*", re.IGNORECASE)
-
-
-class StageModel(BaseModel):
-    """A stage as it is written."""
-
-    model_config = ConfigDict(extra="forbid")
-    context: int = Field(ge=1)
-    tokens: int | float | str
-    mix: dict[str, float] = Field(min_length=1)
-    max_epochs: dict[str, float] = {}
-    carry: Literal["continue", "restart"] = "continue"
-
-
-class PlanModel(BaseModel):
-    """A plan as it is written."""
-
-    model_config = ConfigDict(extra="forbid")
-    seed: int = 0
-    vision: Literal["none"] | None = None
-    datasets: dict[str, str] = {}
-    stages: list[StageModel] = Field(min_length=1)
+from gristmill.pipeline.reader.solved_stages import Setting, SolvedStages, solved_stages
+from gristmill.pipeline.reader.sources import Source, pools, whole
+from gristmill.pipeline.reader.vision import check_vision
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of `rows` rows. `drawn[name]`: rows of each dataset that stages before it drew, and it goes on from."""
+    """A stage of `rows` rows. `drawn[name]`: rows of each source that stages before it drew, and it goes on from.
+    Where the rates gave the mixture, `solved` is what was found, and `synthesised` names its sources that are."""
 
     context: int
     rows: int
     mixture: Mixture
     drawn: Mapping[str, int]
+    name: str = ""
+    solved: Drawn | None = field(default=None, repr=False)
+    synthesised: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Stages over opened datasets. `starts[s]` is the global index of the first row of stage s, with the end of all."""
+    """Stages over opened datasets. `starts[s]` is the global index of the first row of stage s, with the end of all;
+    `sources` are what the mixtures of the stages name. `rates` where a stage is solved by them."""
 
     seed: int
     stages: Sequence[Stage]
     datasets: Mapping[str, RowsDataset]
+    sources: Mapping[str, Source]
     starts: Sequence[int]
     digest: str = field(default="")
+    rates: Rates | None = None
+    pools: Mapping[str, str] = field(default_factory=dict[str, str])
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def rows(self) -> int:
@@ -90,22 +79,7 @@ def load_plan(path: str | Path) -> Plan:
     Raises RecipeError, naming file and key, where it cannot be carried out; UsageError, VerifyError of datasets.
     """
     path = Path(path)
-    if path.is_dir():
-        return implicit_plan(path)
-    where = str(path)
-    try:
-        model = PlanModel.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise UsageError(
-            f"cannot be read ({error.strerror})", where, None, "name a plan, or a dataset's folder"
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise RecipeError("is no YAML", where, " ".join(str(error).split())[:120]) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise RecipeError(first["msg"], f"{where} {key}".rstrip(), first.get("input"), "see docs/reader.md") from None
-    return _plan(model, path.parent, where)
+    return implicit_plan(path) if path.is_dir() else _plan(read_plan(path), path.parent, str(path))
 
 
 def implicit_plan(folder: Path, seed: int = 0) -> Plan:
@@ -113,56 +87,73 @@ def implicit_plan(folder: Path, seed: int = 0) -> Plan:
     dataset = RowsDataset.open(folder)
     name = folder.resolve().name
     stage = Stage(dataset.context, dataset.rows, Mixture.of({name: 1.0}), {name: 0})
-    return _sealed(seed, [stage], {name: dataset})
+    return _sealed(seed, [stage], {name: dataset}, {name: whole(name, dataset)})
 
 
 def _plan(model: PlanModel, base: Path, where: str) -> Plan:
-    names = sorted({name for stage in model.stages for name in stage.mix})
-    datasets = {name: RowsDataset.open(base / model.datasets.get(name, name)) for name in names}
+    names = list(dict.fromkeys(name for stage in model.stages for name in stage.names))
+    datasets = {name: _opened(name, base / model.datasets.get(name, name), where) for name in names}
     _check_tokenizers(datasets, where)
-    stages: list[Stage] = []
-    drawn = dict.fromkeys(names, 0)
-    total = dict.fromkeys(names, 0)
-    for number, written in enumerate(model.stages):
-        at = f"{where} stages.{number}"
-        stage = _stage(written, datasets, drawn, at)
-        before = stage.mixture.before(stage.rows)
-        for name, rows in zip(stage.mixture.names, before, strict=True):
-            drawn[name] = stage.drawn[name] + rows
-            total[name] += rows
-        stages.append(stage)
-        _check_vision(model, written, datasets, at)
-    _check_epochs(model, total, datasets, where)
-    return _sealed(model.seed, stages, datasets)
+    for number, stage in enumerate(model.stages):
+        _check_contexts(stage, datasets, model.at(where, number))
+    rates = load_rates(model.rates, base)
+    pool = pools(datasets)
+    limits = limits_of(model, rates, datasets, where)
+    rows = [_rows(stage, model.at(where, number)) for number, stage in enumerate(model.stages)]
+    sources = {name: whole(name, datasets[name]) for stage in model.stages for name in stage.mix or ()}
+    mixtures = {n: _mixture(s, model.at(where, n)) for n, s in enumerate(model.stages) if s.mix is not None}
+    draws = [Draw(n, sources[name], count) for n, m in mixtures.items() for name, count in m.counts(rows[n])]
+    found = solved_stages(Setting(model, rates, datasets, pool, limits, rows, draws, where))
+    sources |= found.sources
+    stages = _in_order(model, rows, {**mixtures, **found.mixtures}, found)
+    draws = [Draw(n, sources[name], count) for n, s in enumerate(stages) for name, count in s.mixture.counts(s.rows)]
+    check_vision(model, draws, rows, where)
+    check_epochs(draws, pool, limits, [model.at(where, n) for n in range(len(stages))])
+    sealed = _sealed(model.seed, stages, datasets, sources, rates if found.mixtures else None)
+    return replace(sealed, pools=pool, limits=limits)
 
 
-def _stage(written: StageModel, datasets: Mapping[str, RowsDataset], drawn: Mapping[str, int], at: str) -> Stage:
+def _opened(name: str, folder: Path, where: str) -> RowsDataset:
+    dataset = RowsDataset.open(folder)
+    if not dataset.rows:
+        raise RecipeError("has no rows", f"{where} {name}", str(folder), "leave it out")
+    return dataset
+
+
+def _mixture(written: StageModel, at: str) -> Mixture:
     try:
-        mixture = Mixture.of(written.mix)
+        return Mixture.of(written.mix or {})
     except ValueError as error:
         raise RecipeError(str(error), f"{at}.mix", written.mix, "give each source its share of the rows") from None
-    for name in written.mix:
-        dataset = datasets[name]
-        if dataset.context != written.context:
-            what = f"its rows are of {dataset.context} tokens, the stage's of {written.context}"
-            raise RecipeError(what, f"{at}.mix.{name}", name, "emit it with the stage's context")
-        if not dataset.rows:
-            raise RecipeError("has no rows", f"{at}.mix.{name}", name, "leave it out")
+
+
+def _rows(written: StageModel, at: str) -> int:
     rows = tokens_of(written.tokens, f"{at}.tokens") // written.context
     if not rows:
         raise RecipeError("is less than a row", f"{at}.tokens", written.tokens, f"give {written.context} or more")
-    begins = {name: drawn[name] if written.carry == "continue" else 0 for name in mixture.names}
-    return Stage(written.context, rows, mixture, begins)
+    return rows
 
 
-def tokens_of(text: int | float | str, where: str) -> int:
-    """A number of tokens. Raises RecipeError."""
-    if isinstance(text, int | float):
-        if math.isfinite(text) and text >= 0:
-            return int(text)
-    elif (found := _TOKENS.fullmatch(text)) is not None:
-        return int(float(found.group(1)) * _UNITS[found.group(2).upper()])
-    raise RecipeError("is no number of tokens", where, text, "write it like 20B, 1.5T or 300M")
+def _in_order(
+    model: PlanModel, rows: Sequence[int], mixtures: Mapping[int, Mixture], found: SolvedStages
+) -> list[Stage]:
+    """The stages, each source going on where the stage before left off."""
+    stages: list[Stage] = []
+    drawn: dict[str, int] = {}
+    for number, written in enumerate(model.stages):
+        mixture = mixtures[number]
+        begins = {name: drawn.get(name, 0) if written.carry == "continue" else 0 for name in mixture.names}
+        drawn |= {name: begins[name] + count for name, count in mixture.counts(rows[number])}
+        solved, synthesised = found.drawn.get(number), found.synthesised.get(number, frozenset[str]())
+        stages.append(Stage(written.context, rows[number], mixture, begins, written.name, solved, synthesised))
+    return stages
+
+
+def _check_contexts(stage: StageModel, datasets: Mapping[str, RowsDataset], at: str) -> None:
+    for name in stage.names:
+        if datasets[name].context != stage.context:
+            what = f"its rows are of {datasets[name].context} tokens, the stage's of {stage.context}"
+            raise RecipeError(what, f"{at} {name}", name, "emit it with the stage's context")
 
 
 def _check_tokenizers(datasets: Mapping[str, RowsDataset], where: str) -> None:
@@ -171,28 +162,17 @@ def _check_tokenizers(datasets: Mapping[str, RowsDataset], where: str) -> None:
         raise RecipeError("datasets of different tokenizers", where, sorted(digests.values()), "emit them with one")
 
 
-def _check_vision(model: PlanModel, stage: StageModel, datasets: Mapping[str, RowsDataset], at: str) -> None:
-    if model.vision is None and not any(datasets[name].manifest["media_shards"] for name in stage.mix):
-        remedy = "add a source with pictures, or say `vision: none` at the plan's top"
-        raise RecipeError("has no share of vision", f"{at}.mix", sorted(stage.mix), remedy)
-
-
-def _check_epochs(model: PlanModel, total: Mapping[str, int], datasets: Mapping[str, RowsDataset], where: str) -> None:
-    for name, rows in total.items():
-        limits = [stage.max_epochs[name] for stage in model.stages if name in stage.max_epochs]
-        limit = min(limits, default=MAX_EPOCHS)
-        epochs = rows / datasets[name].rows
-        if epochs > limit:
-            remedy = "give it a smaller share, more rows, or raise max_epochs"
-            what = f"{name} would be gone through {epochs:.2f} times, {limit:g} are allowed"
-            raise RecipeError(what, where, rows, remedy)
-
-
-def _sealed(seed: int, stages: Sequence[Stage], datasets: Mapping[str, RowsDataset]) -> Plan:
+def _sealed(
+    seed: int,
+    stages: Sequence[Stage],
+    datasets: Mapping[str, RowsDataset],
+    sources: Mapping[str, Source],
+    rates: Rates | None = None,
+) -> Plan:
     starts = [0]
     for stage in stages:
         starts.append(starts[-1] + stage.rows)
-    described = {
+    described: dict[str, Any] = {
         "order": 1,
         "period": PERIOD,
         "seed": seed,
@@ -202,4 +182,7 @@ def _sealed(seed: int, stages: Sequence[Stage], datasets: Mapping[str, RowsDatas
             for s in stages
         ],
     }
-    return Plan(seed, stages, datasets, starts, key_of(described))
+    if rates is not None:
+        ranges = {s.name: [s.dataset_name, s.first_row, s.stop_row] for s in sources.values()}
+        described |= {"sources": ranges, "rates": {"label": rates.label, "digest": rates.digest}}
+    return Plan(seed, stages, datasets, sources, starts, key_of(described), rates)

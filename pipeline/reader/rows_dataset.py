@@ -151,18 +151,28 @@ class RowsDataset:
 
         The record batch that holds it is read, without its ids, and held against its hash. Raises CorruptRowError.
         """
+        shard, number, first = self.place(row)
+        return self.without_ids(shard, number).slice(row - first, 1).to_pylist()[0]
+
+    def place(self, row: int) -> tuple[int, int, int]:
+        """The shard of a row, the record batch there, and the row of the dataset that this batch begins with."""
         shard = int(self._shard_of(row))
+        inside = row - self.first[shard]
+        batches = self.open_shards().open(shard).batches
+        number = int(np.searchsorted(batches["first"], inside, side="right")) - 1
+        return shard, number, int(self.first[shard]) + int(batches["first"][number])
+
+    def without_ids(self, shard: int, number: int) -> pa.RecordBatch:
+        """All columns but `input_ids` of a record batch, mapped, held against its hash. Raises CorruptRowError."""
         head = self.open_shards().open(shard)
-        number = int(np.searchsorted(head.batches["first"], row - self.first[shard], side="right")) - 1
         place = head.batches[number]
+        first = int(place["first"])
         stop = int(head.batches["first"][number + 1]) if number + 1 < len(head.batches) else head.rows
         with pa.memory_map(str(self.shards[shard].path)) as source:
             view = memoryview(source.read_buffer())
-            ids_end = int(place["ids_at"]) + 4 * self.context * (stop - int(place["first"]))
+            ids_end = int(place["ids_at"]) + 4 * self.context * (stop - first)
             around_ids = [view[int(place["at"]) : int(place["ids_at"])], view[ids_end : int(place["end"])]]
             if aux_hash(around_ids) != int(place["aux"]):
-                raise self._corrupt(row, "its documents are not what they hash to")
+                raise self._corrupt(int(self.first[shard]) + first, "its documents are not what they hash to")
             batch = pa.ipc.open_file(source).get_batch(number)
-            one = batch.slice(row - int(self.first[shard]) - int(place["first"]), 1)
-            names = [name for name in batch.schema.names if name != "input_ids"]
-            return one.select(names).to_pylist()[0]
+            return batch.select([name for name in batch.schema.names if name != "input_ids"])

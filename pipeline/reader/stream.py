@@ -29,6 +29,7 @@ from gristmill.pipeline.reader.ahead import ahead
 from gristmill.pipeline.reader.batch import Batch
 from gristmill.pipeline.reader.batches import Batches, first_index_of, merged
 from gristmill.pipeline.reader.buffers import Buffers
+from gristmill.pipeline.reader.ledger import exposure
 from gristmill.pipeline.reader.media import MediaSource
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
@@ -84,7 +85,7 @@ class TokenStream(_BASE):
         self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.threads, self.verify, self.on_corrupt = threads, verify, on_corrupt
-        self._media = {name: MediaSource(d.folder, d.digest) for name, d in self.plan.datasets.items()}
+        self._media = {n: MediaSource(s.dataset.folder, s.dataset.digest) for n, s in self.plan.sources.items()}
         self.next = 0
         self.skipped: list[tuple[int, int]] = []
         self.corrupt: list[int] = []
@@ -133,7 +134,7 @@ class TokenStream(_BASE):
         return (self._batch(indices, first) if first >= 0 else None), after, lost
 
     def _dataset(self, name: str) -> RowsDataset:
-        """A dataset with files of this thread's own: another might close one that is being read."""
+        """A dataset of the plan with files of this thread's own: another might close one that is being read."""
         own: dict[str, RowsDataset] = self._own.__dict__.setdefault("datasets", {})
         if name not in own:
             own[name] = self.plan.datasets[name].copy()
@@ -146,18 +147,19 @@ class TokenStream(_BASE):
         if not len(indices):
             return Batch(self._given(tokens), first, number, indices, (), indices, ())
         placed = self._order.places(indices)
+        names = [stage.mixture.names[s] for s in placed.source.tolist()]
+        datasets = np.array([self.plan.sources[name].dataset_name for name in names], dtype=object)
         sides: list[tuple[Ints, Any]] = []
-        for s in np.unique(placed.source).tolist():
-            here = np.flatnonzero(placed.source == s)
-            dataset = self._dataset(stage.mixture.names[s])
+        for dataset_name in sorted(set(datasets.tolist())):
+            here = np.flatnonzero(datasets == dataset_name)
+            dataset = self._dataset(dataset_name)
             part = tokens if len(here) == len(tokens) else np.empty((len(here), stage.context), dtype=np.int32)
             sides += self._read(dataset, placed.row[here], here, part, indices)
             if part is not tokens:
                 tokens[here] = part
-        names = tuple(stage.mixture.names[s] for s in placed.source.tolist())
         free = partial(self._buffers.give, tokens)
         given = self._given(tokens)
-        return Batch(given, first, number, indices, names, placed.row, tuple(sides), self._media, free)
+        return Batch(given, first, number, indices, tuple(names), placed.row, tuple(sides), self._media, free)
 
     def _read(self, dataset: Any, rows: Ints, here: Ints, out: Any, indices: Ints) -> list[tuple[Ints, Any]]:
         """The sides of a dataset's rows of a batch; damaged ones are padding where that is asked for."""
@@ -202,7 +204,10 @@ class TokenStream(_BASE):
         """What the row at a global index says of itself: its documents and tasks, segments, media, loss spans."""
         placed = places(self.plan, np.array([index], dtype=np.int64))
         name = self.plan.stages[placed.stage].mixture.names[int(placed.source[0])]
-        return {"source": name, "epoch": int(placed.epoch[0]), **self._dataset(name).documents(int(placed.row[0]))}
+        return {"source": name, "epoch": int(placed.epoch[0]), **self._documents(name, int(placed.row[0]))}
+
+    def _documents(self, source: str, row: int) -> dict[str, Any]:
+        return self._dataset(self.plan.sources[source].dataset_name).documents(row)
 
     def where(self, step: int) -> list[dict[str, Any]]:
         """What batch `step` is made of, over all ranks, batches being of `global_batch` rows from the first on: of each
@@ -217,21 +222,14 @@ class TokenStream(_BASE):
         found: list[dict[str, Any]] = []
         columns = zip(indices.tolist(), placed.source.tolist(), placed.row.tolist(), placed.epoch.tolist(), strict=True)
         for index, source, row, epoch in columns:
-            shard, inside = self.plan.datasets[names[source]].place(row)
+            shard, inside = self.plan.sources[names[source]].dataset.place(row)
             of_row = {"index": index, "source": names[source], "epoch": epoch, "row": row}
             found.append({**of_row, "shard": str(shard.path), "shard_row": inside})
         return found
 
-    def report(self, until: int | None = None) -> dict[str, dict[str, float]]:
-        """For each dataset the rows, tokens and epochs that the first `until` indices (default: `next`) draw."""
-        drawn = self.next if until is None else until
-        found = {name: {"rows": 0, "tokens": 0} for name in self.plan.datasets}
-        for number, stage in enumerate(self.plan.stages):
-            inside = min(max(drawn - self.plan.starts[number], 0), stage.rows)
-            for name, rows in zip(stage.mixture.names, stage.mixture.before(inside), strict=True):
-                found[name]["rows"] += rows
-                found[name]["tokens"] += rows * stage.context
-        return {n: {**f, "epochs": f["rows"] / self.plan.datasets[n].rows} for n, f in found.items()}
+    def report(self, until: int | None = None) -> dict[str, dict[str, Any]]:
+        """What the first `until` indices (default: `next`) draw of each source: see `ledger.exposure`."""
+        return exposure(self.plan, self.next if until is None else until)
 
 
 def _check(rank: int, world_size: int, global_batch: int, threads: int) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.extras.spark_cluster import SCRUBBED, Cluster, cluster
+from tests.pipeline.export_data import make_output
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +25,12 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Generator[Cluster
         pytest.skip("pyspark is not installed: make test-extras")
     with cluster(tmp_path_factory.mktemp("spark")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def exported_output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An output with the datasets `rows` and `texts`, for exports."""
+    return make_output(tmp_path_factory.mktemp("exported"))
 
 
 @pytest.fixture(scope="module")

@@ -178,7 +178,7 @@ ROWS: list[tuple[str, Edit, set[str], str]] = [
     ("padding", edit_padding, {"row"}, "padding is not the pad id"),
     ("row id", with_first("row_id", bytes(16)), {"row"}, "row_id is not that of the content"),
     ("gap", edit_segments(lambda s: s[0].update(start=1)), {"row"}, "do not tile"),
-    ("overlap", edit_segments(lambda s: s[-1].update(start=0)), {"row"}, "do not tile"),
+    ("overlap", edit_segments(lambda s: s[-1].update(start=s[-1]["start"] - 1)), {"row"}, "do not tile"),
     ("short tiling", edit_segments(lambda s: s.pop()), {"row"}, "do not tile"),
     ("no segments", edit_segments(lambda s: s.clear()), {"row"}, "do not tile"),
     ("empty segment", edit_segments(lambda s: s.insert(0, {**s[0], "end": 0})), {"row"}, "do not tile"),
@@ -231,6 +231,8 @@ TOKENISED: list[tuple[str, Edit, set[str]]] = [
     ("id", with_first("id", "x"), {"id"}),
     ("same id", changed("id", lambda ids: [ids[1], *ids[1:]]), {"id", "row"}),
     ("another document", with_first("id", "0" * 32), {"row"}),
+    ("break outside", with_first("breaks", [1 << 40]), {"row"}),
+    ("breaks that fall", with_first("breaks", [9, 9]), {"row"}),
     ("column gone", lambda t: t.drop_columns(["media"]), {"schema"}),
 ]
 
@@ -286,6 +288,39 @@ def test_an_index_that_does_not_follow_from_its_shard(out: Path) -> None:
     forge_index(folder, bytes(data))
     report = verify(out, deep=True)
     assert [(f.kind, f.detail) for f in report.faults] == [("index", "is not what follows from its shard")]
+
+
+def buckets(change: Callable[[list[dict[str, Any]]], Any]) -> Callable[[dict[str, Any]], None]:
+    """Change the buckets of a manifest in place."""
+    return lambda manifest: change(manifest["facts"]["packing"]["buckets"])
+
+
+BUCKETS: list[tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = [
+    ("gap", lambda b: b[1].update(first_row=b[1]["first_row"] + 1), "do not tile"),
+    ("short", lambda b: b.pop(), "do not tile"),
+    ("order", lambda b: (b[0].update(domain="web"), b[1].update(domain="code")), "not in the order"),
+    ("domain", lambda b: b[0].update(domain="a"), "of another domain or length"),
+    ("length", lambda b: b[0].update(min_tokens=100), "of another domain or length"),
+    ("bound", lambda b: b[0].update(max_tokens=30), "of another domain or length"),
+    ("documents", lambda b: b[0].update(documents=1), "documents is 1, the rows hold"),
+    ("tokens", lambda b: b[0].update(tokens=1), "tokens is 1, the rows hold"),
+    ("media", lambda b: b[0].update(image_tokens=1), "image_tokens is 1, the rows hold 0"),
+    ("padding", lambda b: b[0].update(padding_frac=0.0), "padding_frac is 0.0, the rows hold"),
+]
+
+
+@pytest.mark.parametrize(("change", "detail"), [b[1:] for b in BUCKETS], ids=[b[0] for b in BUCKETS])
+def test_buckets(out: Path, change: Callable[[list[dict[str, Any]]], Any], detail: str) -> None:
+    assert [b["domain"] for b in read_manifest(out / "train")["facts"]["packing"]["buckets"]] == ["code", "web"]
+    forge_manifest(out / "train", buckets(change))
+    faults = verify(out, deep=True).faults
+    assert {f.kind for f in faults} == {"bucket"}, faults
+    assert any(detail in f.detail for f in faults), faults
+
+
+def test_rows_of_an_earlier_version_have_no_buckets(out: Path) -> None:
+    forge_manifest(out / "train", lambda manifest: manifest["facts"]["packing"].pop("buckets"))
+    assert verify(out, deep=True).faults == []
 
 
 def test_rows_without_their_indexes(out: Path) -> None:

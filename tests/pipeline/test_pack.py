@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from dataclasses import fields
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gristmill.pipeline.pack import Pack, pack, pack_plain
+from gristmill.manifests.trainer_schema import BREAK_LEVELS, BREAK_TOP, HOLD_END, HOLD_START
+from gristmill.pipeline.cut import Structure
+from gristmill.pipeline.pack import NO_LIMIT, Pack, pack
 from gristmill.pipeline.pack_kernel import best_fit, bitset_levels
+from gristmill.pipeline.pack_plain import pack_plain
 
 contexts = st.one_of(st.integers(1, 80), st.sampled_from([63, 64, 65, 4095, 4096, 4097, 8192, 262_145]))
 
@@ -29,6 +32,46 @@ def corpora(draw: st.DrawFn) -> tuple[Any, Any, int]:
         np.array(keys, dtype=np.uint64).reshape(len(lengths), 2),
         context,
     )
+
+
+@st.composite
+def structures(draw: st.DrawFn, lengths: list[int], context: int) -> Structure:
+    """Candidates, media and holds of each document, the holds here and there longer than a row."""
+    columns: list[list[tuple[int, int]]] = []
+    media: list[list[tuple[int, int]]] = []
+    for length in lengths:
+        bounds = draw(st.lists(st.integers(0, length), max_size=8, unique=True).map(sorted)) if length else []
+        holds = list(zip(bounds[::2], bounds[1::2], strict=False)) if draw(st.booleans()) else []
+        media.append([])
+        for start, end in holds:
+            at = draw(st.integers(start, end - 1))
+            media[-1].append((at, draw(st.integers(1, min(context, end - at)))))
+        places = draw(st.lists(st.integers(1, max(length - 1, 1)), max_size=12, unique=True))
+        free = [p for p in places if 0 < p < length and not any(s < p < e for s, e in holds)]
+        levels = [(p, draw(st.integers(1, BREAK_TOP))) for p in free]
+        columns.append(levels + [(s, HOLD_START) for s, _ in holds] + [(e, HOLD_END) for _, e in holds])
+    return structure_of(columns, media)
+
+
+def structure_of(breaks: list[list[tuple[int, int]]], media: list[list[tuple[int, int]]]) -> Structure:
+    def bounds(lists: list[list[tuple[int, int]]]) -> Any:
+        return np.cumsum([0, *map(len, lists)]).astype(np.int64)
+
+    packed = [p * BREAK_LEVELS + level for row in breaks for p, level in sorted(row)]
+    spans = [span for row in media for span in row]
+    starts, sizes = ([s[i] for s in spans] for i in (0, 1))
+    return Structure(bounds(breaks), ints(packed), bounds(media), ints(starts), ints(sizes))
+
+
+def ints(values: list[int]) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+@st.composite
+def structured(draw: st.DrawFn) -> tuple[Any, Any, int, Structure, int | None]:
+    lengths, keys, context = draw(corpora())
+    limit = draw(st.one_of(st.none(), st.integers(1, 5)))
+    return lengths, keys, context, draw(structures(lengths.tolist(), context)), limit
 
 
 def same(one: Pack, other: Pack) -> bool:
@@ -52,7 +95,7 @@ def check(lengths: Any, context: int, packed: Pack) -> None:
         assert length > 0
         rows[row].append((start, start + length + separator))
         docs.setdefault(doc, []).append((offset, length, ends, separator))
-        assert separator == (ends and length < context)
+        assert separator == (ends and start + length < context)
     for row in rows:
         assert row[0][0] == 0
         assert all(a[1] == b[0] for a, b in pairwise(row))
@@ -60,10 +103,10 @@ def check(lengths: Any, context: int, packed: Pack) -> None:
     assert sorted(docs) == np.flatnonzero(lengths).tolist()
     for doc, pieces in docs.items():
         pieces.sort()
-        assert [p[0] for p in pieces] == list(range(0, int(lengths[doc]), context))
+        assert [p[0] for p in pieces] == [0, *accumulate(p[1] for p in pieces)][:-1]
         assert sum(p[1] for p in pieces) == lengths[doc]
         assert [p[2] for p in pieces] == [False] * (len(pieces) - 1) + [True]
-        assert len(pieces) == -(-int(lengths[doc]) // context)
+        assert len(pieces) == 1 or lengths[doc] > context
     assert packed.empty.tolist() == np.flatnonzero(lengths == 0).tolist()
     assert packed.needless_cuts == 0
     assert packed.cut_docs == int((lengths > context).sum())
@@ -82,21 +125,40 @@ def naive_rows(sizes: list[int], context: int) -> int:
 
 
 @given(corpora())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_every_token_stands_once_and_nothing_is_cut_needlessly(corpus: tuple[Any, Any, int]) -> None:
     lengths, keys, context = corpus
     check(lengths, context, pack(lengths, keys, context))
 
 
 @given(corpora())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_the_kernel_is_its_plain_twin(corpus: tuple[Any, Any, int]) -> None:
     lengths, keys, context = corpus
     packed = pack(lengths, keys, context)
     assert same(packed, pack_plain(lengths, keys, context))
     sizes = (packed.length + packed.separator).tolist()
-    assert packed.rows == naive_rows(sizes, context)
+    if (lengths <= context).all():
+        assert packed.rows == naive_rows(sizes, context)
     assert packed.padding_tokens == packed.rows * context - sum(sizes)
+
+
+@given(structured())
+@settings(max_examples=150, deadline=None)
+def test_structure_and_a_limit_of_pieces(corpus: tuple[Any, Any, int, Structure, int | None]) -> None:
+    lengths, keys, context, structure, limit = corpus
+    packed = pack(lengths, keys, context, structure, limit)
+    check(lengths, context, packed)
+    assert same(packed, pack_plain(lengths, keys, context, structure, limit))
+    assert np.bincount(packed.row, minlength=1).max() <= (limit or NO_LIMIT)
+    for doc, place in zip(packed.doc.tolist(), (packed.doc_offset + packed.length).tolist(), strict=True):
+        mine = slice(structure.media_of[doc], structure.media_of[doc + 1])
+        starts, sizes = structure.media_start[mine], structure.media_len[mine]
+        assert not ((starts < place) & (place < starts + sizes)).any()
+        marks = structure.breaks[structure.breaks_of[doc] : structure.breaks_of[doc + 1]]
+        at, level = np.divmod(marks, BREAK_LEVELS)
+        begins, ends = at[level == HOLD_START], at[level == HOLD_END]
+        assert not ((begins < place) & (place < ends) & (ends - begins <= context)).any()
 
 
 @given(corpora(), st.randoms(use_true_random=False))
@@ -115,7 +177,7 @@ def test_the_order_of_documents_does_not_matter(corpus: tuple[Any, Any, int], rn
 @settings(max_examples=60)
 def test_the_bitset_finds_the_least_room_that_fits(context: int, data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, context), max_size=40).map(lambda s: sorted(s, reverse=True)))
-    rows = best_fit(np.array(sizes, dtype=np.int64), context, bitset_levels(context))
+    rows = best_fit(np.array(sizes, dtype=np.int64), context, bitset_levels(context), NO_LIMIT)
     rooms: dict[int, int] = {}
     for size, row in zip(sizes, rows.tolist(), strict=True):
         least = min((room for room in rooms.values() if room >= size), default=context)
@@ -144,6 +206,35 @@ def test_padding_is_negligible_and_rows_are_mixed_on_a_web_like_corpus() -> None
     halves = in_row[: packed.rows // 2].mean(), in_row[packed.rows // 2 :].mean()
     assert abs(halves[0] - halves[1]) < 0.1 * in_row.mean()
     assert abs(np.corrcoef(packed.start, packed.length)[0, 1]) < 0.25
+
+
+def test_long_documents_alone_leave_no_room_and_end_at_structure() -> None:
+    """Nothing is short enough to fill what cuts leave: rows are taken apart, and no more of them than it takes."""
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(1100, 4000, 3000).astype(np.int64)
+    keys = rng.integers(0, 2**63, (len(lengths), 2)).astype(np.uint64)
+    places = [sorted(rng.choice(np.arange(1, n), n // 64, replace=False).tolist()) for n in lengths.tolist()]
+    structure = structure_of([[(p, BREAK_TOP) for p in row] for row in places], [[] for _ in places])
+    packed = pack(lengths, keys, 1024, structure)
+    check(lengths, 1024, packed)
+    assert same(packed, pack_plain(lengths, keys, 1024, structure))
+    assert packed.padding_frac <= 1e-4
+    assert packed.padding_tokens + 1024 > 1e-4 * packed.rows * 1024
+    stops = packed.doc_offset + packed.length
+    at = [
+        e or s in places[d]
+        for d, s, e in zip(packed.doc.tolist(), stops.tolist(), packed.ends_doc.tolist(), strict=True)
+    ]
+    fragments = packed.length[~np.array(at)]
+    assert 0 < len(fragments) < packed.rows
+    assert fragments.sum() < 0.06 * lengths.sum()
+
+
+def test_a_full_row_by_count_is_closed() -> None:
+    lengths = np.ones(1001, dtype=np.int64)
+    keys = np.arange(1001, dtype=np.uint64)
+    rows = [pack(lengths, keys, 64, max_segments=limit).rows for limit in (1, 4, 31, 32, 33, None)]
+    assert rows == [1001, 251, 33, 32, 32, 32]
 
 
 def test_row_bounds_slice_the_pieces_of_rows() -> None:

@@ -25,6 +25,7 @@ from gristmill.pipeline.reader.open_shards import Shard
 from gristmill.pipeline.reader.order import places
 from gristmill.pipeline.reader.plan import Plan, Stage
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
+from gristmill.pipeline.reader.sources import whole
 from tests.laws.running import run_inline, write_recipe
 from tests.pipeline.reader.test_stream import QUIET, SHORT, out, plan_file, seen, table
 
@@ -119,7 +120,7 @@ def test_7_rows_behind_two_and_eight_gigabytes_are_read(tmp_path: Path) -> None:
 def fake(rows: int, context: int = 8) -> RowsDataset:
     """A dataset of so many rows that nobody reads."""
     identity = TokenizerIdentity("t", "sha256:00", "0" * 32, 300, 1, 2)
-    return RowsDataset(Path("none"), f"d{rows}", context, identity, [], np.array([0, rows], np.int64), {})
+    return RowsDataset(Path("none"), f"d{rows}", context, identity, [], np.array([0, rows], np.int64), {"facts": {}})
 
 
 @pytest.mark.parametrize("edge", [1 << 31, 1 << 32, 1 << 40])
@@ -127,7 +128,8 @@ def test_8_indices_beyond_32_bits_name_rows_once_each(edge: int) -> None:
     """Megatron-LM#1672, #1056, #598, marin#1970: indices of datasets and mixtures that wrapped round."""
     datasets = {"a": fake(edge + 5), "b": fake(edge // 3)}
     stage = Stage(8, 2 * edge, Mixture.of({"a": 0.7, "b": 0.3}), {"a": 0, "b": 0})
-    plan = Plan(1, [stage], datasets, [0, stage.rows], "p")
+    sources = {name: whole(name, dataset) for name, dataset in datasets.items()}
+    plan = Plan(1, [stage], datasets, sources, [0, stage.rows], "p")
     for first in (edge - 3000, edge, 2 * edge - 3000):
         found = places(plan, np.arange(first, first + 3000, dtype=np.int64))
         for source, name in enumerate(stage.mixture.names):

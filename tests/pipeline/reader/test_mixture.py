@@ -27,7 +27,7 @@ def test_no_prefix_is_off_by_a_row(weights: list[int]) -> None:
 @settings(max_examples=50, deadline=None)
 def test_places_count_up_within_each_source(first: int, count: int) -> None:
     mixture = Mixture.of({"web": 0.55, "code": 0.25, "math": 0.12, "knowledge": 0.08})
-    source, number = mixture.places(first, first + count)
+    source, number = mixture.places(np.arange(first, first + count))
     before = mixture.before(first)
     for s in range(4):
         mine = number[source == s].tolist()
@@ -45,7 +45,7 @@ def test_rates_are_whole_parts_that_add_up() -> None:
 def test_extreme_weights_stay_inside() -> None:
     """NVIDIA/Megatron-LM#705: blending with weights of 0.001 and 0.999 walked past a dataset's end."""
     mixture = Mixture.of({"rare": 0.001, "rest": 0.999})
-    source, number = mixture.places(0, 3 * PERIOD)
+    source, number = mixture.places(np.arange(3 * PERIOD))
     assert number[source == 0].tolist() == list(range(3 * mixture.parts[0]))
 
 
@@ -53,7 +53,7 @@ def test_indices_beyond_32_bits_do_not_wrap() -> None:
     """Megatron-LM#1056, marin#1970: index types that wrap."""
     mixture = Mixture.of({"a": 0.25, "b": 0.75})
     for index in ((1 << 31) - 3, (1 << 32) - 3, 1 << 50):
-        source, number = mixture.places(index, index + 8)
+        source, number = mixture.places(np.arange(index, index + 8))
         for s, part in ((0, 0.25), (1, 0.75)):
             mine = number[source == s].tolist()
             assert all(b - a == 1 for a, b in pairwise(mine))

@@ -1,0 +1,1 @@
+"""Datasets for trainers that read another format: Hugging Face datasets, MDS, WebDataset, Megatron; a format a file."""
