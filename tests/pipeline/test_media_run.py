@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,19 @@ from gristmill.manifests.image_tokens import ImageCost
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.trainer_schema import TrainerFormat
 from gristmill.manifests.verify import verify
-from gristmill.pipeline import emit_media
+from gristmill.pipeline import emit_media, splits
 from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.tasks import media_plan
 from tests.laws.running import fingerprint, run_inline, write_recipe
 from tests.pipeline.pictures import MARK, RECIPE, corpus, medium, picture, rows_of, table_of, write_documents
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _a_shard_a_file() -> Iterator[None]:
+    """Small files would be read as one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(splits, "LARGE_BYTES", 1)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +93,7 @@ def files_of(out: Path) -> list[str]:
 def test_another_sharding_gives_the_same_rows_and_media(folder: Path, tmp_path: Path, files: int) -> None:
     write_documents(tmp_path, corpus()[::-1], files)
     run_inline(write_recipe(tmp_path, RECIPE), tmp_path / "out")
+    assert len(read_manifest(tmp_path / "out" / "train")["tokenised"]) == files
     assert files_of(tmp_path / "out") == files_of(folder / "out")
 
 

@@ -125,8 +125,11 @@ def test_a_cut_inside_of_a_medium_is_refused() -> None:
     for cut in (1, 2, 3, 7, 8):
         assert build(batch, pieces_of([9, 5], [[cut], []])).num_rows == 1
     for cut in (4, 5, 6):
-        with pytest.raises(ValueError, match="inside of a medium"):
-            build(batch, pieces_of([9, 5], [[cut], []]))
+        whole = pieces_of([9, 5], [[cut], []])
+        for one in (slice(0, 1), slice(1, 2)):  # the piece that ends there, and the one that begins there
+            columns = (whole.start, whole.doc, whole.doc_offset, whole.length, whole.separator)
+            with pytest.raises(ValueError, match="inside of a medium"):
+                build(batch, Pieces(1, whole.row[one], *(c[one] for c in columns)))
     with pytest.raises(ValueError, match="inside of a medium"):
         build(batch, pieces_of([9, 5], [[4, 6], []]))
 
