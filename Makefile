@@ -26,7 +26,7 @@ help:
 	@echo 'make setup-extras  an environment with every engine, in $(EXTRAS)'
 	@echo 'make setup-peers other tools to compare with, in $(PEERS)'
 	@echo 'make demo        collects a small real corpus and makes verified trainer shards of it'
-	@echo 'make tour        the demo with the heavy domains too (none yet: the same as the demo)'
+	@echo 'make tour        the demo, rows of 1M tokens too, and the plan of a run over all four windows'
 	@echo 'make test        setup, lint, the quick suite'
 	@echo 'make test-extras tests of the engines beside the local one, and of exports in their libraries, in $(EXTRAS)'
 	@echo 'make test-all    setup, lint, every test'
@@ -84,8 +84,14 @@ demo: setup-core
 	@echo '  $(GRISTMILL) ls demo/out                        datasets, steps, what each kept and dropped'
 	@echo '  $(GRISTMILL) trace demo/out --grep TEXT         why a document was kept, changed or dropped'
 	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml --out demo/out    the steps, and what a second run would reuse'
+	@echo '  $(GRISTMILL) plan pipeline/recipes/demo_plan.yaml --plots demo/plots    what a trainer reads of it'
 
+# Rows of 1M tokens of the same documents: the recipe of the demo with one dataset more, so all else is found done.
+TOUR := datasets.train_1m={from: [corpus], steps: [{emit: {context: 1048576}}]}
 tour: setup demo
+	$(GRISTMILL) run pipeline/recipes/demo.yaml --out demo/out --set '$(TOUR)'
+	$(GRISTMILL) verify demo/out
+	$(GRISTMILL) plan pipeline/recipes/tour_plan.yaml --plots demo/plots
 
 lint: setup
 	$(VENV)/bin/ruff check $(LINTED)

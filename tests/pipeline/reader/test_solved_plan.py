@@ -18,9 +18,11 @@ from gristmill.pipeline.reader.ledger import by_cell, exposure
 from gristmill.pipeline.reader.mixture import PERIOD, parts_within
 from gristmill.pipeline.reader.order import places
 from gristmill.pipeline.reader.permute import permuted_plain, round_keys
+from gristmill.pipeline.reader.plan_file import read_plan
 from tests.pipeline.curriculum import published
 from tests.pipeline.reader.sized import Sized, bucket, sized_dataset, spread
 
+RECIPES = Path(__file__).parents[3] / "pipeline" / "recipes"
 VISION = [bucket("vision", (0, 8192), 90e9, 0.62), bucket("vision", (8192, 32_768), 20e9, 0.7)]
 SYNTH = ((65_536, "s64", 12e9), (262_144, "s256", 7e9), (1 << 20, "s1m", 4e9))
 STAGES: list[dict[str, Any]] = [
@@ -336,3 +338,12 @@ def test_the_plan_of_the_documentation_works(out: Path) -> None:
     assert [s["name"] for s in told["stages"]] == ["P1", "P2", "C1", "C2"]
     epochs = {(c["domain"], c["bucket"]): c["epochs"] for c in told["epochs"] if c["documents_of"] == "d8"}
     assert max(epochs.values()) == epochs["web", ">=512K"]
+
+
+@pytest.mark.parametrize("name", ["demo_plan.yaml", "tour_plan.yaml"])
+def test_the_plans_that_are_shipped_can_be_read(name: str) -> None:
+    plan = read_plan(RECIPES / name)
+    assert (
+        plan.vision == "none" and [s.context for s in plan.stages] == [8192, 65536, 262144, 1048576][: len(plan.stages)]
+    )
+    assert {n for s in plan.stages for n in s.names} == set(plan.datasets)
