@@ -84,14 +84,14 @@ demo: setup-core
 	@echo '  $(GRISTMILL) ls demo/out                        datasets, steps, what each kept and dropped'
 	@echo '  $(GRISTMILL) trace demo/out --grep TEXT         why a document was kept, changed or dropped'
 	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml --out demo/out    the steps, and what a second run would reuse'
-	@echo '  $(GRISTMILL) plan pipeline/recipes/demo_plan.yaml --plots demo/plots    what a trainer reads of it'
+	@echo '  $(GRISTMILL) plan pipeline/recipes/plans/demo.yaml --plots demo/plots    what a trainer reads of it'
 
 # Rows of 1M tokens of the same documents: the recipe of the demo with one dataset more, so all else is found done.
 TOUR := datasets.train_1m={from: [corpus], steps: [{emit: {context: 1048576}}]}
 tour: setup demo
 	$(GRISTMILL) run pipeline/recipes/demo.yaml --out demo/out --set '$(TOUR)'
 	$(GRISTMILL) verify demo/out
-	$(GRISTMILL) plan pipeline/recipes/tour_plan.yaml --plots demo/plots
+	$(GRISTMILL) plan pipeline/recipes/plans/tour.yaml --plots demo/plots
 
 lint: setup
 	$(VENV)/bin/ruff check $(LINTED)

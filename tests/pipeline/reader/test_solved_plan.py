@@ -22,7 +22,7 @@ from gristmill.pipeline.reader.plan_file import read_plan
 from tests.pipeline.curriculum import published
 from tests.pipeline.reader.sized import Sized, bucket, sized_dataset, spread
 
-RECIPES = Path(__file__).parents[3] / "pipeline" / "recipes"
+PLANS = Path(__file__).parents[3] / "pipeline" / "recipes" / "plans"
 VISION = [bucket("vision", (0, 8192), 90e9, 0.62), bucket("vision", (8192, 32_768), 20e9, 0.7)]
 SYNTH = ((65_536, "s64", 12e9), (262_144, "s256", 7e9), (1 << 20, "s1m", 4e9))
 STAGES: list[dict[str, Any]] = [
@@ -340,9 +340,9 @@ def test_the_plan_of_the_documentation_works(out: Path) -> None:
     assert max(epochs.values()) == epochs["web", ">=512K"]
 
 
-@pytest.mark.parametrize("name", ["demo_plan.yaml", "tour_plan.yaml"])
+@pytest.mark.parametrize("name", ["demo.yaml", "tour.yaml"])
 def test_the_plans_that_are_shipped_can_be_read(name: str) -> None:
-    plan = read_plan(RECIPES / name)
+    plan = read_plan(PLANS / name)
     assert (
         plan.vision == "none" and [s.context for s in plan.stages] == [8192, 65536, 262144, 1048576][: len(plan.stages)]
     )
