@@ -56,6 +56,7 @@ class Stage:
     name: str = ""
     solved: Drawn | None = field(default=None, repr=False)
     synthesised: frozenset[str] = frozenset()
+    restart: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ def _in_order(
         begins = {name: drawn.get(name, 0) if written.carry == "continue" else 0 for name in mixture.names}
         drawn |= {name: begins[name] + count for name, count in mixture.counts(rows[number])}
         solved, synthesised = found.drawn.get(number), found.synthesised.get(number, frozenset[str]())
-        stages.append(Stage(written.context, rows[number], mixture, begins, written.name, solved, synthesised))
+        stage = Stage(written.context, rows[number], mixture, begins, written.name, solved, synthesised)
+        stages.append(replace(stage, restart=written.carry == "restart"))
     return stages
 
 

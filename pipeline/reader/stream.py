@@ -37,7 +37,7 @@ from gristmill.pipeline.reader.media import MediaSource
 from gristmill.pipeline.reader.order import Window, places, stage_of
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
-from gristmill.pipeline.reader.state import read_state, state_of
+from gristmill.pipeline.reader.state import Position, position_of, state_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -91,7 +91,8 @@ class TokenStream(_BASE):
         self.options = options or ReadOptions()
         _check(rank, world_size, global_batch, threads)
         _check_words(verify, on_corrupt, self.options)
-        self.plan = plan if isinstance(plan, Plan) else load_plan(plan)
+        self.plan = self._written = plan if isinstance(plan, Plan) else load_plan(plan)
+        self.base: Mapping[str, int] = {}
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.threads, self.verify, self.on_corrupt = threads, verify, on_corrupt
         for dataset in self.plan.datasets.values():
@@ -214,11 +215,17 @@ class TokenStream(_BASE):
 
     def state_dict(self) -> dict[str, Any]:
         """Where the next batch begins, with what that counts in (`state`): the same on every rank."""
-        return state_of(self.plan, self.next, self.skipped)
+        return state_of(Position(self.plan, self.next, self.skipped, self.base))
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state. Raises UsageError where it is none, or of another plan or other data."""
-        self.next, self.skipped = read_state(state, self.plan)
+    def load_state_dict(self, state: Mapping[str, Any], rebase: bool = False) -> None:
+        """Go on from a state. One of another plan, or of datasets that were made anew, is refused; with `rebase` this
+        plan begins, each of its sources from the row that the state had come to (`rebase`).
+
+        Raises UsageError where it is none, or refused; RecipeError where documents would come more often than they may.
+        """
+        at = position_of(state, self._written, rebase)
+        self.plan, self.next, self.skipped, self.base = at.plan, at.next, list(at.skipped), at.base
+        self._begin()
 
     def documents(self, index: int) -> dict[str, Any]:
         """What the row at a global index says of itself: its documents and tasks, segments, media, loss spans."""
