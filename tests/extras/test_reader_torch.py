@@ -9,7 +9,7 @@ import pytest
 from gristmill.pipeline.reader import ReadOptions, TokenStream
 from tests.pipeline.reader.test_stream import out, plan_file, seen
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed: it stays outside the lock")
+torch: Any = pytest.importorskip("torch", reason="torch is one of the extras")
 
 __all__ = ["out"]
 SHORT = ReadOptions(tail="short")

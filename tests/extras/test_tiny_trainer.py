@@ -10,7 +10,7 @@ import pytest
 
 from tests.pipeline.reader.test_stream import out, plan_file
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed: it stays outside the lock")
+torch: Any = pytest.importorskip("torch", reason="torch is one of the extras")
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "tiny_trainer.py"
 
 __all__ = ["out"]
