@@ -20,7 +20,7 @@ WARM = 64
 BATCH = 8
 
 
-def hf(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
+def hf(folder: Path, rows: Any, workers: int = 0) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
     """Hugging Face datasets, torch format, the DataLoader without workers."""
     import datasets
     import pyarrow as pa
@@ -31,10 +31,12 @@ def hf(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Iter
         column = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1).view(np.int32)), rows.shape[1])
         datasets.Dataset(pa.table({"ids": column})).save_to_disk(str(place))
     data = datasets.load_from_disk(str(place)).with_format("torch")
-    return (lambda i: data[i]["ids"]), lambda: (b["ids"] for b in DataLoader(data, batch_size=BATCH, shuffle=True))
+    return (lambda i: data[i]["ids"]), lambda: (
+        b["ids"] for b in DataLoader(data, batch_size=BATCH, shuffle=True, num_workers=workers)
+    )
 
 
-def mds(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
+def mds(folder: Path, rows: Any, workers: int = 0) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
     """mosaicml-streaming, uncompressed, local."""
     from streaming import MDSWriter, StreamingDataset
     from torch.utils.data import DataLoader
@@ -45,10 +47,12 @@ def mds(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Ite
             for row in rows:
                 out.write({"ids": row.view(np.int32)})
     data = StreamingDataset(local=str(place), shuffle=True, batch_size=BATCH)
-    return (lambda i: data[i]["ids"]), lambda: (b["ids"] for b in DataLoader(data, batch_size=BATCH))
+    return (lambda i: data[i]["ids"]), lambda: (
+        b["ids"] for b in DataLoader(data, batch_size=BATCH, num_workers=workers)
+    )
 
 
-def litdata(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
+def litdata(folder: Path, rows: Any, workers: int = 0) -> tuple[Callable[[int], Any], Callable[[], Iterator[Any]]]:
     """litdata's loader of tokens."""
     import torch
     from litdata import StreamingDataLoader, StreamingDataset, TokensLoader
@@ -64,7 +68,7 @@ def litdata(folder: Path, rows: Any) -> tuple[Callable[[int], Any], Callable[[],
         writer.done()
         writer.merge()
     data = StreamingDataset(str(place), item_loader=TokensLoader(block_size=rows.shape[1]), shuffle=True)
-    return (lambda i: data[i]), lambda: iter(StreamingDataLoader(data, batch_size=BATCH))
+    return (lambda i: data[i]), lambda: iter(StreamingDataLoader(data, batch_size=BATCH, num_workers=workers))
 
 
 PEERS = {"hf": hf, "mds": mds, "litdata": litdata}
