@@ -148,13 +148,16 @@ def _copied(column: pa.Array) -> pa.Array:
 
 def _compact_column(column: pa.Array) -> pa.Array:
     kind = column.type
-    if not (pa.types.is_large_list(kind) and pa.types.is_primitive(kind.value_type)) or column.null_count:
+    fixed = pa.types.is_fixed_size_list(kind)
+    if not (fixed or pa.types.is_large_list(kind)) or not pa.types.is_primitive(kind.value_type) or column.null_count:
         return _copied(column)
     values = column.flatten()
     buffer = values.buffers()[1]
     whole = buffer is not None and buffer.size == len(values) * kind.value_type.bit_width // 8
     if values.null_count or values.offset or not whole:
         return _copied(column)
+    if fixed:
+        return pa.FixedSizeListArray.from_arrays(values, type=kind)
     lengths = column.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
     return pa.LargeListArray.from_arrays(pa.array(np.concatenate(([0], np.cumsum(lengths)))), values, type=kind)
 
@@ -176,7 +179,10 @@ def _value_bytes(array: pa.Array) -> Ints:
         if item is not None:  # ids: 50 million of a long document would take 800 MB to add up one by one
             lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
             return lengths.astype(np.int64) * item + 4
-        inside = np.concatenate(([0], np.cumsum(_value_bytes(array.flatten()))))
+        items = array.flatten()
+        if not len(items):  # most rows have no tasks, whose 27 fields would be asked one by one
+            return np.full(len(array), 4, dtype=np.int64)
+        inside = np.concatenate(([0], np.cumsum(_value_bytes(items))))
         lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         ends = np.cumsum(lengths)
         return inside[ends] - inside[ends - lengths] + 4
