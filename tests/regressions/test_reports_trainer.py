@@ -2,8 +2,8 @@
 
 Reports whose kind is met elsewhere: 3, 5, 17, 18, 25 under torch in extras/test_reader_torch.py and
 test_tiny_trainer.py; 7, 8 of packing in pipeline/test_buckets.py; 9, 10, 15 in pipeline/reader/test_buckets.py and
-test_rebase.py; 13, 19, 22 in test_block_cache.py and test_bounds.py; 14 in test_bars.py; 17, 20, 28 in test_stream.py; 24
-in pipeline/test_pack.py (`max_segments`); 26, 27 in manifests/test_tokenizer.py; 30: `gristmill ls` and `show`.
+test_rebase.py; 13, 19, 22 in test_block_cache.py and test_bounds.py; 14 in test_bars.py; 17, 20, 28 in test_stream.py;
+24 in pipeline/test_pack.py (`max_segments`); 26, 27 in manifests/test_tokenizer.py; 30: `gristmill ls` and `show`.
 """
 
 import json

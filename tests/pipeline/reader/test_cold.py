@@ -5,7 +5,6 @@ import os
 import random
 import shutil
 import struct
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -118,14 +117,6 @@ def test_the_format_is_arrows_own(made: Path) -> None:
         assert all(reader.get_batch(i).num_rows == 1 for i in range(reader.num_record_batches))
         with pa.ipc.open_stream(pa.BufferReader(path.read_bytes()[8:])) as stream:
             assert stream.read_all().num_rows == reader.num_record_batches
-
-
-@pytest.mark.skipif(find_spec("polars") is None, reason="polars is not installed")
-def test_polars_opens_it(made: Path) -> None:
-    import polars
-
-    ids = [row for path in paths(made / "cold") for row in polars.read_ipc(path)["input_ids"].to_list()]
-    assert ids == rows_of(RowsDataset.open(made / "plain")).tolist()
 
 
 def paths(folder: Path) -> list[Path]:
