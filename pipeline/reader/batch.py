@@ -8,8 +8,9 @@ hands out those; all else is numpy:
     loss_mask     float32[b, context]: the weight of each token as a *target*: 1 unless a loss span says otherwise; 0 on
                   padding and on the first token of an attention group, which nothing that it may see comes before
     media         for each row the list of its pictures and videos (`pipeline.reader.media`), made when asked for
-    cu_seqlens    int32[groups + 1]: bounds of the runs of one attention group through all rows, one behind the other
-                  (row i's tokens begin at i * context; padding is a run of its own), as kernels for packed rows want
+    cu_seqlens    int32[groups + 1] (int64 where a batch has 2^31 tokens or more): bounds of the runs of one attention
+                  group through all rows, one behind the other (row i's tokens begin at i * context; padding is a run of
+                  its own), as kernels for packed rows want
     n_tokens      int64[b]: valid tokens of each row
 """
 
@@ -25,6 +26,8 @@ from gristmill.pipeline.reader.media import MediaSource, RowMedium, media_of
 from gristmill.pipeline.reader.sides import RawSides, Sides
 
 Ints = npt.NDArray[np.int64]
+
+_INT32_MAX = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -136,11 +139,12 @@ class Batch:
         return found
 
     @cached_property
-    def cu_seqlens(self) -> npt.NDArray[np.int32]:
-        """int32[groups + 1]; see the module."""
+    def cu_seqlens(self) -> npt.NDArray[np.int32] | Ints:
+        """int32[groups + 1], or int64; see the module."""
         ends = self.runs[:, 0] * self.context + self.runs[:, 2]
         rows = np.arange(len(self.row) + 1) * self.context
-        return np.unique(np.concatenate([ends, rows])).astype(np.int32)
+        bounds = np.unique(np.concatenate([ends, rows]))
+        return bounds if bounds[-1] > _INT32_MAX else bounds.astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.row)

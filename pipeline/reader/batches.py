@@ -84,7 +84,7 @@ def first_index_of(plan: Plan, skipped: Ranges, global_batch: int, short: bool, 
     rest = step
     for stage in range(len(plan.stages)):
         left = Left.of(plan, stage, skipped)
-        batches = -(-left.rows // global_batch) if short else left.rows // global_batch
+        batches = _batches(left.rows, global_batch, short)
         if 0 <= rest < batches:
             return left.after(rest * global_batch)
         rest -= batches
@@ -97,12 +97,28 @@ class Batches:
     def __init__(self, plan: Plan, skipped: Ranges, global_batch: int) -> None:
         self._plan, self._skipped, self._global_batch = plan, skipped, global_batch
         self._left: tuple[int, Left] | None = None
+        self._before: tuple[int, bool, int] | None = None
 
     def at(self, start: int) -> tuple[Ints, int]:
         """The indices of the batch that begins at or behind `start`, and where the one behind it begins."""
-        stage = stage_of(self._plan, start)
-        if self._left is None or self._left[0] != stage:
-            self._left = stage, Left.of(self._plan, stage, self._skipped)
-        left = self._left[1]
+        left = self._of(stage_of(self._plan, start))
         number = left.number_of(start)
         return left.take(number, self._global_batch), left.after(number + self._global_batch)
+
+    def ordinal(self, start: int, short: bool) -> int:
+        """How many batches come before the one at `start`, from the plan's first row on; `short` ones count as batches.
+        Of a batch that does not begin a whole number of batches behind its stage's begin: as many fit before it."""
+        stage = stage_of(self._plan, start)
+        if self._before is None or self._before[:2] != (stage, short):
+            rows = (Left.of(self._plan, s, self._skipped).rows for s in range(stage))
+            self._before = stage, short, sum(_batches(n, self._global_batch, short) for n in rows)
+        return self._before[2] + self._of(stage).number_of(start) // self._global_batch
+
+    def _of(self, stage: int) -> Left:
+        if self._left is None or self._left[0] != stage:
+            self._left = stage, Left.of(self._plan, stage, self._skipped)
+        return self._left[1]
+
+
+def _batches(rows: int, global_batch: int, short: bool) -> int:
+    return -(-rows // global_batch) if short else rows // global_batch

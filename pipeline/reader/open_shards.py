@@ -1,13 +1,15 @@
 """The shards of a dataset that are open in this process, as tables that a kernel reads rows by.
 
-Files are opened when a row of theirs is first asked for, MAX_OPEN shards at most: the one that was asked for first goes
-then. What a kernel needs of heads and batch tables stays once it was read: 24 bytes a record batch, and nothing of a
-compressed shard, whose batches are rows. A process that was forked off opens its own: descriptors may be closed by the
-other.
+Files are opened when a row of theirs is first asked for, `most_open()` shards at most: the one that was asked for
+first goes then. What a kernel needs of heads and batch tables stays once it was read: 24 bytes a record batch, and
+nothing of a compressed shard, whose batches are rows. A process that was forked off opens its own: descriptors may be
+closed by the other.
 """
 
 import os
+import resource
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -30,10 +32,19 @@ from gristmill.pipeline.reader.fetch_kernel import (
 )
 from gristmill.pipeline.reader.shard_source import Layout, Shard
 
-MAX_OPEN = 256
-"""Shards, each with two files."""
+MAX_OPEN = 16_384
+"""Shards of a reader, each with two files, where the process may have that many: opening one costs what reading ten
+rows of 8,192 tokens does."""
+_LIVE: "weakref.WeakSet[OpenShards]" = weakref.WeakSet()
 
 Ints = npt.NDArray[np.int64]
+
+
+def most_open() -> int:
+    """Shards that each reader of this process may have open: together half of the files that it may open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = (1 << 20 if soft == resource.RLIM_INFINITY else soft) // 2
+    return max(2, min(MAX_OPEN, files // (2 * max(len(_LIVE), 1))))
 
 
 class OpenShards:
@@ -51,6 +62,7 @@ class OpenShards:
         self.table[:, FIRST_ROW] = layout.first[:-1]
         self._room: Ints = np.empty((64, 3), dtype=np.int64)
         self.batches: Ints = self._room[:0]
+        _LIVE.add(self)
 
     def is_of_this_process(self) -> bool:
         """Whether the files were opened here."""
@@ -61,7 +73,7 @@ class OpenShards:
         if number in self._open:
             self._open.move_to_end(number)
             return self.heads[number]
-        while len(self._open) >= MAX_OPEN:
+        while len(self._open) >= most_open():
             oldest, files = self._open.popitem(last=False)
             self.table[oldest, [FD, INDEX_FD]] = -1
             _close(files)
@@ -79,14 +91,14 @@ class OpenShards:
         return self.heads[number]
 
     def need(self, rows: Ints) -> int:
-        """Have the shards of rows open, the first MAX_OPEN of them; all rows may then be asked for, the kernel telling
-        where it ends. Raises VerifyError as `open`."""
+        """Have the shards of rows open, the first `most_open()` of them; all rows may then be asked for, the kernel
+        telling where it ends. Raises VerifyError as `open`."""
         self.open_all(self._layout.shard_of(rows).tolist())
         return len(rows)
 
     def open_all(self, numbers: Iterable[int]) -> None:
-        """Have shards open, the first MAX_OPEN of them. Raises VerifyError as `open`."""
-        for number in list(dict.fromkeys(numbers))[:MAX_OPEN]:
+        """Have shards open, the first `most_open()` of them. Raises VerifyError as `open`."""
+        for number in list(dict.fromkeys(numbers))[: most_open()]:
             self.open(number)
 
     def apart(self, rows: Ints) -> list[int]:

@@ -3,10 +3,11 @@
     v          1
     next       global index that the next batch begins at or behind
     plan       digest of the plan: seed, stages, rates and datasets
-    manifests  digest of each dataset's manifest, by name
+    manifests  digest of each dataset's manifest, by name; also of those that earlier plans of the run read
     skipped    half-open ranges of global indices that are left out
     drawn      rows that were drawn of each source, over all: for a plan to come that goes on from them (`rebase`)
-    base       those of them that were drawn before this plan; absent where there are none
+    base       those of them that were drawn before this plan, also of sources that it does not name; absent without
+    dropped    rows of stages' ends that filled no batch and were left out
 
 JSON, and the same on every rank: under 1 KB for a plan of some ten sources, and some 40 bytes for each further one.
 """
@@ -33,6 +34,8 @@ class Position:
     next: int = 0
     skipped: Sequence[tuple[int, int]] = ()
     base: Mapping[str, int] = field(default_factory=dict[str, int])
+    dropped: int = 0
+    manifests: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def state_of(at: Position) -> dict[str, Any]:
@@ -44,9 +47,10 @@ def state_of(at: Position) -> dict[str, Any]:
         "v": STATE_VERSION,
         "next": at.next,
         "plan": at.plan.digest,
-        "manifests": _manifests(at.plan),
+        "manifests": {**at.manifests, **_manifests(at.plan)},
         "skipped": [list(r) for r in at.skipped],
         "drawn": drawn,
+        "dropped": at.dropped,
     }
     return state | ({"base": dict(at.base)} if at.base else {})
 
@@ -62,31 +66,34 @@ def position_of(state: Mapping[str, Any], written: Plan, rebase: bool) -> Positi
     known = state.get("v") == STATE_VERSION and type(following) is int
     if not known or skipped is None or base is None or drawn is None:
         raise UsageError("no state of a TokenStream", _WHERE, sorted(state), "give what state_dict gave")
-    kept = {n: rows for n, rows in base.items() if n in written.sources}
-    plan = rebased(written, kept)
-    differing = [k for k, own in (("plan", plan.digest), ("manifests", _manifests(plan))) if state.get(k) != own]
+    plan = rebased(written, base)
+    said = state.get("manifests")
+    said = {str(name): str(digest) for name, digest in said.items()} if isinstance(said, Mapping) else {}
+    mine = {name: said.get(name) for name in plan.datasets}
+    same = {"plan": state.get("plan") == plan.digest, "manifests": mine == _manifests(plan)}
+    differing = [name for name, equal in same.items() if not equal]
     if differing and rebase:
-        return _begun_anew(written, drawn, state.get("manifests"))
+        return _begun_anew(written, drawn, said)
     if differing:
         remedy = "go on with the plan and the datasets that the state is of, or say rebase=True"
         raise UsageError(f"the state is of another plan ({differing[0]})", _WHERE, state.get(differing[0]), remedy)
     if not 0 <= following <= plan.rows:
         raise UsageError("the state is outside of the plan", _WHERE, following, "use its own plan")
-    return Position(plan, following, merged(skipped), kept)
+    dropped = state.get("dropped", 0)
+    return Position(plan, following, merged(skipped), base, dropped if type(dropped) is int else 0, said)
 
 
-def _begun_anew(written: Plan, drawn: Mapping[str, int], manifests: Any) -> Position:
-    said = manifests if isinstance(manifests, Mapping) else {}
-    own = {name: source.dataset for name, source in written.sources.items()}
+def _begun_anew(written: Plan, drawn: Mapping[str, int], said: Mapping[str, str]) -> Position:
+    own = {name: source.dataset_name for name, source in written.sources.items()}
     base = {
         name: rows
         for name, rows in drawn.items()
-        if name in own and said.get(written.sources[name].dataset_name) == own[name].digest
+        if name not in own or said.get(own[name]) == written.datasets[own[name]].digest
     }
-    if drawn and not base:
+    if drawn and not set(base) & set(own):
         remedy = "begin without a state"
         raise UsageError("none of the state's sources is one of this plan", _WHERE, sorted(drawn), remedy)
-    return Position(rebased(written, base), base=base)
+    return Position(rebased(written, base), base=base, manifests=said)
 
 
 def _manifests(plan: Plan) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """`TokenStream`: the batches of a plan for one rank, in an order that is a pure function of the plan.
 
-Batch k of a stage is the global indices `[k * global_batch, (k + 1) * global_batch)` of what is not skipped, and rank r
-of w takes the r-th of w equal slices. So any number of ranks, and any batch size, may go on from any index: the state
-is that index, with the digests of what it counts in. Nothing is drawn, buffered or shuffled on the way.
+Batch k of a stage is the global indices `[k * global_batch, (k + 1) * global_batch)` of what is not skipped, and rank
+r of w takes the r-th of w equal slices of it, in a permuted order. So any number of ranks, and any batch size, may go
+on from any index: the state is that index, with the digests of what it counts in. Nothing is drawn, buffered or
+shuffled on the way.
 
 A stage whose rows are no multiple of the batch ends with fewer: `tail="drop"` (the default: ranks stay in step) leaves
 them out and says so in `dropped`, `tail="short"` hands them out, the ranks' slices then differing by a row at most.
@@ -35,6 +36,7 @@ from gristmill.pipeline.reader.fetch_ahead import FetchAhead
 from gristmill.pipeline.reader.ledger import exposure
 from gristmill.pipeline.reader.media import MediaSource
 from gristmill.pipeline.reader.order import Window, places, stage_of
+from gristmill.pipeline.reader.permute import permuted, round_keys
 from gristmill.pipeline.reader.plan import Plan, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
 from gristmill.pipeline.reader.state import Position, position_of, state_of
@@ -93,8 +95,10 @@ class TokenStream(_BASE):
         _check_words(verify, on_corrupt, self.options)
         self.plan = self._written = plan if isinstance(plan, Plan) else load_plan(plan)
         self.base: Mapping[str, int] = {}
+        self._manifests: Mapping[str, str] = {}
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.threads, self.verify, self.on_corrupt = threads, verify, on_corrupt
+        _check_stages(self.plan, global_batch, self.options)
         for dataset in self.plan.datasets.values():
             _keep(dataset, self.options)
         self._media = {n: MediaSource(s.dataset.where, s.dataset.digest) for n, s in self.plan.sources.items()}
@@ -126,20 +130,28 @@ class TokenStream(_BASE):
 
     def _jobs(self) -> Iterator[_Job]:
         worker, workers = _dataloader_worker()
-        batches, start = Batches(self.plan, self.skipped, self.global_batch), self.next
+        skipped, batches, start = None, None, self.next
+        short = self.options.tail == "short"
         while start < self.plan.rows:
+            if batches is None or skipped is not self.skipped:  # more may be skipped while batches are handed out
+                skipped, batches = self.skipped, Batches(self.plan, self.skipped, self.global_batch)
             indices, after = batches.at(start)
             lost = 0
-            if len(indices) < self.global_batch and self.options.tail == "drop":
+            if len(indices) < self.global_batch and not short:
                 indices, lost = indices[:0], len(indices)
-            if start // self.global_batch % workers == worker:
-                yield (self._mine(indices) if len(indices) else indices), start if len(indices) else -1, after, lost
+            if workers == 1 or batches.ordinal(start, short) % workers == worker:
+                yield self._mine(indices), start if len(indices) else -1, after, lost
             start = after
 
     def _mine(self, indices: Ints) -> Ints:
-        """This rank's slice of a batch."""
-        bounds = [len(indices) * r // self.world_size for r in (self.rank, self.rank + 1)]
-        return indices[bounds[0] : bounds[1]]
+        """This rank's slice of a batch, whose rows are put into another order for it: where the mixture goes round by
+        as many rows as there are ranks, each rank would read one source for ever."""
+        count = len(indices)
+        if self.world_size == 1 or not count:
+            return indices
+        keys = round_keys(self.plan.seed, "\0ranks", int(indices[0]))
+        low, high = (count * r // self.world_size for r in (self.rank, self.rank + 1))
+        return indices[permuted(np.arange(low, high, dtype=np.int64), count, keys)]
 
     def _made(self, job: _Job) -> tuple[Batch | None, int, int]:
         indices, first, after, lost = job
@@ -210,12 +222,12 @@ class TokenStream(_BASE):
         return self._batch(np.array(indices, dtype=np.int64), min(indices))
 
     def skip(self, ranges: Iterable[tuple[int, int]]) -> None:
-        """Leave out the global indices of half-open ranges from here on; they stand in the state."""
+        """Leave out the global indices of half-open ranges, where they are not read ahead yet; the state has them."""
         self.skipped = merged([*self.skipped, *((int(a), int(b)) for a, b in ranges)])
 
     def state_dict(self) -> dict[str, Any]:
         """Where the next batch begins, with what that counts in (`state`): the same on every rank."""
-        return state_of(Position(self.plan, self.next, self.skipped, self.base))
+        return state_of(Position(self.plan, self.next, self.skipped, self.base, self.dropped, self._manifests))
 
     def load_state_dict(self, state: Mapping[str, Any], rebase: bool = False) -> None:
         """Go on from a state. One of another plan, or of datasets that were made anew, is refused; with `rebase` this
@@ -225,6 +237,7 @@ class TokenStream(_BASE):
         """
         at = position_of(state, self._written, rebase)
         self.plan, self.next, self.skipped, self.base = at.plan, at.next, list(at.skipped), at.base
+        self.dropped, self._manifests = at.dropped, at.manifests
         self._begin()
 
     def documents(self, index: int) -> dict[str, Any]:
@@ -283,6 +296,14 @@ def _check_words(verify: str, on_corrupt: str, options: ReadOptions) -> None:
             raise UsageError("no such choice", f"TokenStream {name}", value, f"give {' or '.join(words)}")
     if _TORCH is None and (options.torch or options.pin):
         raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
+
+
+def _check_stages(plan: Plan, global_batch: int, options: ReadOptions) -> None:
+    for number, stage in enumerate(plan.stages):
+        if stage.rows < global_batch and options.tail == "drop":
+            remedy = 'give a smaller global_batch, or ReadOptions(tail="short")'
+            what = f"stage {number} has {stage.rows} rows, fewer than a batch: none would be read"
+            raise UsageError(what, "TokenStream global_batch", global_batch, remedy)
 
 
 def _pinned(options: ReadOptions) -> bool:

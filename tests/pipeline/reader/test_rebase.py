@@ -117,3 +117,15 @@ def test_a_state_of_the_same_plan_goes_on_in_it(out: Path) -> None:
     again = TokenStream(plan, global_batch=4, options=QUIET)
     again.load_state_dict(state, rebase=True)
     assert again.next == stream.next and not again.base
+
+
+def test_a_source_that_a_plan_in_between_does_not_read_keeps_its_place(out: Path) -> None:
+    before, state = stopped(out, 5)
+    between = TokenStream(
+        plan_file(out, stages=[{"context": 64, "tokens": 64 * 8, "mix": {"a64": 1.0}}]), options=QUIET
+    )
+    between.load_state_dict(state, rebase=True)
+    middle = read(between, 8)
+    last = TokenStream(plan_file(out, **one_stage(0.4, 64 * 40)), options=QUIET)
+    last.load_state_dict(json.loads(json.dumps(between.state_dict())), rebase=True)
+    assert max((before + middle + read(last, 40)).values()) == 1
