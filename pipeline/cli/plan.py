@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from gristmill.pipeline.recipe import load_recipe
     from gristmill.pipeline.run import load
 
-    if is_trainer_plan(Path(args.recipe)):
+    if is_remote(args.recipe) or is_trainer_plan(Path(args.recipe)):
         return _trainer_plan(args)
     if args.plots:
         raise UsageError("a recipe has no plots", "plan", args.recipe, "name a trainer's plan, or a dataset of rows")
@@ -81,7 +81,7 @@ def _trainer_plan(args: argparse.Namespace) -> int:
 
     if args.global_batch < 1:
         raise UsageError("is no number of rows", "plan --global-batch", args.global_batch, "give 1 or more")
-    told = described(Path(args.recipe), args.global_batch)
+    told = described(args.recipe, args.global_batch)
     for path in draw(told, Path(args.plots)) if args.plots else ():
         say(f"wrote {path}")
     emit_json(told) if args.json else show(told)

@@ -28,7 +28,7 @@ def is_trainer_plan(path: Path) -> bool:
     return isinstance(found, Mapping) and "stages" in found
 
 
-def described(path: Path, global_batch: int = 1) -> dict[str, Any]:
+def described(path: str | Path, global_batch: int = 1) -> dict[str, Any]:
     """The plan as plain data. Raises what `load_plan` raises."""
     from gristmill.pipeline.reader.ledger import exposure
     from gristmill.pipeline.reader.plan import load_plan

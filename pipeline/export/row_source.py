@@ -27,6 +27,9 @@ def open_rows(request: Request, stop: int) -> Source:
     """The rows; `stop` is the end of what is asked for. Raises what `implicit_plan` raises."""
     plan = implicit_plan(request.dataset, request.seed)
     dataset = next(iter(plan.datasets.values()))
+    if dataset.manifest["media_shards"]:
+        remedy = "export its documents (`webdataset` of a dataset of documents), or read rows by TokenStream"
+        raise UsageError("rows with pictures have no place for their bytes", "export", request.dataset, remedy)
     shuffled = request.order == "shuffled"
     schema = packed_schema(TrainerFormat(dataset.context, dataset.tokenizer, "")).remove_metadata()
     stored_bytes = sum(shard["bytes"] for shard in dataset.manifest["shards"])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.pipeline.reader.block_shuffle import ShuffleChoice
@@ -25,7 +25,7 @@ from gristmill.pipeline.reader.block_shuffle import ShuffleChoice
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 _TOKENS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMBT]?)\s*", re.IGNORECASE)
 
-Share = Annotated[float, Field(gt=0, le=1)]
+Share = Annotated[float, Field(gt=0, le=1, strict=True)]
 Vision = Literal["none"] | Share
 
 
@@ -70,7 +70,7 @@ class PlanModel(BaseModel):
     """A plan as it is written."""
 
     model_config = ConfigDict(extra="forbid")
-    seed: int = 0
+    seed: StrictInt = 0
     vision: Vision | list[Vision] | None = None
     rates: str = "default"
     datasets: dict[str, str] = {}
@@ -81,6 +81,9 @@ class PlanModel(BaseModel):
     def _a_share_a_stage(self) -> Self:
         if isinstance(self.vision, list) and len(self.vision) != len(self.stages):
             raise ValueError(f"vision has {len(self.vision)} shares for {len(self.stages)} stages")
+        unused = sorted(set(self.datasets) - {name for stage in self.stages for name in stage.names})
+        if unused:
+            raise ValueError(f"no stage reads {', '.join(unused)}")
         return self
 
     def vision_of(self, stage: int) -> Vision | None:

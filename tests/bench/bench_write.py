@@ -71,7 +71,6 @@ def contest(context: int) -> dict[str, Any]:
         "unit": "GB of ids per CPU second",
         "peer": "pyarrow, nothing hashed",
         "peer_value": median(bare),
-        "ratio": median(own) / median(bare),
         "n": len(own),
         "spread": (max(own) - min(own)) / median(own),
         "target": "at least 1 GB",

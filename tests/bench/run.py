@@ -49,7 +49,7 @@ def main() -> int:
 def misses(row: dict[str, Any]) -> bool:
     """Whether a result misses its target; False where it has none that is a bound."""
     value = row.get("ratio", row["value"])
-    bound = re.search(r"(>=|at least|>|<=|<|below)\s*([\d.]+)", str(row.get("target", "")))
+    bound = re.search(r"(>=|at least|>|<=|at most|<|below)\s*([\d.]+)", str(row.get("target", "")))
     if bound is None or not isinstance(value, int | float):
         return False
     limit = float(bound.group(2))
