@@ -3,7 +3,9 @@
 A run that changes its rates, budgets or stages half way is a new plan over the same sources. `rebased` shifts the
 counters of its stages by what was drawn before (`base`, rows by source), so that no row comes again before its epoch is
 over, and caps on epochs count what was read before. Stages with `carry: restart` begin anew, and so do sources behind
-them. A source of the same name whose dataset was made anew has no counter: its rows are others.
+them. A source of the same name whose dataset was made anew has no counter: its rows are others. A source that the new
+plan does not name keeps its counter for a plan to come, but does not count for caps: which documents its dataset holds
+is known where a plan opens it only.
 """
 
 from collections.abc import Mapping
