@@ -12,13 +12,15 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import xxhash
 
 from gristmill.manifests.errors import UsageError, VerifyError
 from gristmill.manifests.media_index import MediaIndex
+from gristmill.manifests.verify_files import is_inside
+from gristmill.pipeline.reader.media_files import LocalFile, MediaFile, open_media, read_index
+from gristmill.pipeline.reader.shard_source import Root, shown
 
 MAX_OPEN = 256
 """Shards, some 64 GiB of media; the index of each takes 150 KB of memory."""
@@ -30,22 +32,33 @@ class CorruptMediumError(VerifyError):
 
 @dataclass(frozen=True)
 class MediaShard:
-    """A media shard and its index, by the manifest."""
+    """A media shard and its index, by the manifest: names below the dataset's root, and bytes."""
 
-    path: Path
-    index: Path
+    path: str
+    index: str
     digest: str
     media: int
     first: bytes
+    bytes: int
+    index_bytes: int
 
 
-def media_shards(folder: Path, manifest: Mapping[str, Any]) -> list[MediaShard]:
-    """Those of a dataset, in order. Raises UsageError where they have no indexes."""
+def media_shards(root: Root, manifest: Mapping[str, Any]) -> list[MediaShard]:
+    """Those of a dataset, in order. Raises UsageError where they have no indexes, VerifyError where a path leaves the
+    root."""
     shards, indexes = manifest["media_shards"], manifest.get("media_indexes", [])
     if len(shards) != len(indexes):
-        raise UsageError("its media shards have no indexes", str(folder), None, "run its recipe again")
+        raise UsageError("its media shards have no indexes", shown(root, ""), None, "run its recipe again")
+    for entry in (*shards, *indexes):
+        if not is_inside(entry["path"]):
+            remedy = "this manifest was tampered with: do not use the dataset"
+            where = shown(root, "manifest.json")
+            raise VerifyError("a path that leaves the folder of its manifest", where, entry["path"], remedy)
     return [
-        MediaShard(folder / s["path"], folder / i["path"], s["digest"], s["rows"], bytes.fromhex(s["extra"]["first"]))
+        MediaShard(
+            *(s["path"], i["path"], s["digest"], s["rows"], bytes.fromhex(s["extra"]["first"])),
+            *(s["bytes"], i["bytes"]),
+        )
         for s, i in zip(shards, indexes, strict=True)
     ]
 
@@ -53,13 +66,13 @@ def media_shards(folder: Path, manifest: Mapping[str, Any]) -> list[MediaShard]:
 class MediaStore:
     """See the module."""
 
-    def __init__(self, shards: Sequence[MediaShard]) -> None:
-        self._shards = shards
+    def __init__(self, root: Root, shards: Sequence[MediaShard]) -> None:
+        self._root, self._shards = root, shards
         self._first = [shard.first for shard in shards]
-        self._names = [str(shard.path) for shard in shards]
+        self._names = [shown(root, shard.path) for shard in shards]
         self._pid = os.getpid()
         self._lock = threading.Lock()
-        self._open: OrderedDict[int, tuple[_File, MediaIndex]] = OrderedDict()
+        self._open: OrderedDict[int, tuple[MediaFile, MediaIndex]] = OrderedDict()
 
     def is_of_this_process(self) -> bool:
         """Whether the files were opened here."""
@@ -69,9 +82,7 @@ class MediaStore:
         """The bytes of a medium, held against xxh3, with `verify` against its sha256, too. Raises CorruptMediumError,
         naming file and medium, where they are not what was written."""
         file, where, (at, size, hashed) = self._found(sha)
-        data = os.pread(file.fd, size, at)
-        if len(data) != size:
-            data = _rest(file.fd, data, size, at)
+        data = file.read(size, at)
         if len(data) != size:
             raise _corrupt(where, sha, "it, or its index, is cut short")
         if xxhash.xxh3_64_intdigest(data) != hashed:
@@ -81,11 +92,14 @@ class MediaStore:
         return data
 
     def place(self, sha: bytes) -> tuple[int, int, int]:
-        """Descriptor, length and offset of a medium, as `os.pread` takes them; the descriptor is the store's."""
-        file, _, (at, size, _) = self._found(sha)
+        """Descriptor, length and offset of a medium of a folder, as `os.pread` takes them; the descriptor is the
+        store's. Raises UsageError for object storage."""
+        file, where, (at, size, _) = self._found(sha)
+        if not isinstance(file, LocalFile):
+            raise UsageError("media of object storage have no descriptor", where, sha.hex(), "use read()")
         return file.fd, size, at
 
-    def _found(self, sha: bytes) -> "tuple[_File, str, tuple[int, int, int]]":
+    def _found(self, sha: bytes) -> tuple[MediaFile, str, tuple[int, int, int]]:
         number = bisect_right(self._first, sha) - 1
         if number < 0:
             raise _corrupt("the media shards", sha, "is in none of them")
@@ -96,7 +110,7 @@ class MediaStore:
             raise _corrupt(where, sha, "is not in it")
         return file, where, found
 
-    def _opened(self, number: int) -> "tuple[_File, MediaIndex]":
+    def _opened(self, number: int) -> tuple[MediaFile, MediaIndex]:
         with self._lock:
             found = self._open.get(number)
             if found is None:
@@ -106,46 +120,13 @@ class MediaStore:
                 self._open.popitem(last=False)
             return found
 
-    def _made(self, number: int) -> "tuple[_File, MediaIndex]":
+    def _made(self, number: int) -> tuple[MediaFile, MediaIndex]:
         shard = self._shards[number]
-        index = MediaIndex.parse(_read_file(shard.index), str(shard.index))
+        where = shown(self._root, shard.index)
+        index = MediaIndex.parse(read_index(self._root, shard.index, shard.index_bytes), where)
         if index.shard_digest.hex() != shard.digest.rpartition(":")[2][:32] or len(index.entries) != shard.media:
-            raise VerifyError("an index of another shard", str(shard.index), None, "see `gristmill verify`")
-        return _File(shard.path), index
-
-
-class _File:
-    """An open file, closed when nobody reads it any more: threads may, while the store lets it go."""
-
-    def __init__(self, path: Path) -> None:
-        self.fd = _open_file(path)
-
-    def __del__(self) -> None:
-        if hasattr(self, "fd"):
-            os.close(self.fd)
-
-
-def _rest(fd: int, data: bytes, size: int, at: int) -> bytes:
-    """What one call left: Linux hands out 2 GiB at most."""
-    parts = [data]
-    done = len(data)
-    while done < size and (part := os.pread(fd, size - done, at + done)):
-        parts.append(part)
-        done += len(part)
-    return b"".join(parts)
-
-
-def _read_file(path: Path) -> bytes:
-    with os.fdopen(_open_file(path), "rb") as file:
-        return file.read()
-
-
-def _open_file(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        remedy = "see `gristmill verify`"
-        raise VerifyError("a file of the dataset cannot be opened", str(path), error.strerror, remedy) from None
+            raise VerifyError("an index of another shard", where, None, "see `gristmill verify`")
+        return open_media(self._root, shard.path, shard.bytes), index
 
 
 def _corrupt(where: str, sha: bytes, how: str) -> CorruptMediumError:

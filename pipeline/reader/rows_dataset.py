@@ -188,12 +188,9 @@ class RowsDataset:
         return self._files
 
     def media(self) -> MediaStore:
-        """The bytes of its media, for this process. Raises UsageError where it lies in object storage."""
-        if isinstance(self.folder, RemotePlace):
-            remedy = "copy the dataset, with its media shards, into a folder"
-            raise UsageError("media are read from folders only", self.where, None, remedy)
+        """The bytes of its media, for this process."""
         if self._media is None or not self._media.is_of_this_process():
-            self._media = MediaStore(media_shards(self.folder, self.manifest))
+            self._media = MediaStore(self.folder, media_shards(self.folder, self.manifest))
         return self._media
 
     def _shard_of(self, rows: Any) -> Any:

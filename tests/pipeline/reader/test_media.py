@@ -20,7 +20,7 @@ from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.image_tokens import ImageCost
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.media_index import index_of_shard
-from gristmill.pipeline.reader import ReadOptions, TokenStream, media_store
+from gristmill.pipeline.reader import ReadOptions, TokenStream, media_files, media_store
 from gristmill.pipeline.reader import media as reader_media
 from gristmill.pipeline.reader.media import RowMedium, decoded
 from gristmill.pipeline.reader.media_store import CorruptMediumError
@@ -120,7 +120,7 @@ def test_text_opens_no_media(made: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: Any) -> Any:
         raise AssertionError("opened")
 
-    monkeypatch.setattr(media_store, "_open_file", refuse)
+    monkeypatch.setattr(media_files, "_open_file", refuse)
     for name in ("text", "train"):
         for batch in TokenStream(made / name, global_batch=2, options=SHORT):
             assert len(batch.tokens) and (name == "train" or batch.media == [[]] * len(batch))
