@@ -1,7 +1,7 @@
 """Where the bytes of media shards come from: files of a folder, or objects of a place in object storage.
 
 A file is one descriptor and one `pread` a medium; an object one ranged GET, that goes on where its connection broke
-off. Media of object storage are not kept on disk: each comes once an epoch, and rows do not say which will be asked for.
+off. Media of object storage are not kept on disk: each comes once an epoch, and rows do not say which is asked for.
 """
 
 import os
