@@ -221,7 +221,7 @@ def _has_text(data: Any, place: Any, stop: Any) -> Any:
     return place < stop
 
 
-# What `_read_lines` knows of a line so far: the character and length of the run that it begins with, whether it stands in
+# What `_read_lines` knows of a line so far: character and length of the run that it begins with, whether it stands in
 # front of that run, in it or behind, whether anything or a backtick is behind; and the same of the fence that is open.
 _KIND, _RUN, _PART, _OTHER, _TICKS, _FENCE, _FENCE_RUN, _STATES = range(8)
 _INDENT, _IN_RUN, _REST = range(3)
