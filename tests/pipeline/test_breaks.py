@@ -52,6 +52,14 @@ PARTS = (
 documents = st.lists(st.tuples(st.sampled_from(PARTS), st.integers(1, 40)), min_size=1, max_size=60)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """Kernels are compiled outside the timed part of a test."""
+    from gristmill.pipeline import breaks_kernel
+
+    assert breaks_kernel.find_holds
+
+
 @pytest.fixture(scope="module")
 def tokens() -> Iterator[Tokenizer]:
     with load_tokenizer() as loaded:
