@@ -27,6 +27,7 @@ _TOKEN, _SENTENCE, _LINE, _PARAGRAPH, _TOP = BREAK_TOKEN, BREAK_SENTENCE, BREAK_
 _HOLD_END, _HOLD_START = HOLD_END, HOLD_START
 
 _TAB, _LF, _CR, _SPACE, _HASH, _BACKSLASH = 0x09, 0x0A, 0x0D, 0x20, 0x23, 0x5C
+_TICK, _TILDE, _MIN_FENCE = 0x60, 0x7E, 3
 _MAX_HASHES, _MAX_CLOSERS = 6, 3
 _COMMANDS = np.frombuffer(b"part{chapter{section{subsection{", dtype=np.uint8)
 _COMMAND_BOUNDS = np.array([0, 5, 13, 21, 32], dtype=np.int64)
@@ -220,47 +221,97 @@ def _has_text(data: Any, place: Any, stop: Any) -> Any:
     return place < stop
 
 
+# What `_read_lines` knows of a line so far: character and length of the run that it begins with, whether it stands in
+# front of that run, in it or behind, whether anything or a backtick is behind; and the same of the fence that is open.
+_KIND, _RUN, _PART, _OTHER, _TICKS, _FENCE, _FENCE_RUN, _STATES = range(8)
+_INDENT, _IN_RUN, _REST = range(3)
+
+
+@inner
+def _end_line(state: Any) -> Any:
+    """Open or close a fence with the line that ends, and begin the next."""
+    if state[_FENCE] == 0:
+        if state[_RUN] >= _MIN_FENCE and not (state[_KIND] == _TICK and state[_TICKS]):
+            state[_FENCE], state[_FENCE_RUN] = state[_KIND], state[_RUN]
+    elif state[_KIND] == state[_FENCE] and state[_RUN] >= state[_FENCE_RUN] and not state[_OTHER]:
+        state[_FENCE] = 0
+    state[:_FENCE] = 0
+
+
+@helper
+def _read_lines(data: Any, at: Any, place: Any, state: Any) -> Any:
+    """Bring `state` from byte `at` to `place`."""
+    while at < place:
+        byte = data[at]
+        at += 1
+        if byte == _LF:
+            _end_line(state)
+        elif _is_blank(byte):
+            state[_PART] = _REST if state[_PART] == _IN_RUN else state[_PART]
+        elif state[_PART] == _INDENT and byte in (_TICK, _TILDE):
+            state[_KIND], state[_RUN], state[_PART] = byte, 1, _IN_RUN
+        elif state[_PART] == _IN_RUN and byte == state[_KIND]:
+            state[_RUN] += 1
+        else:
+            state[_PART], state[_OTHER] = _REST, 1
+            state[_TICKS] |= byte == _TICK
+
+
+@helper
+def _holds_of(texts: Any, coded: Any, row: Any, media: Any, starts: Any, ends: Any, made: Any) -> Any:
+    """Holds of a document, written to `starts` and `ends` from `made` on; how many there are then."""
+    data, begin = texts[0], texts[1][row]
+    first, tokens = coded[1][row], coded[1][row + 1] - coded[1][row]
+    medium, last = media[0][row], media[0][row + 1]
+    place, at, floor, paragraph, pending, line = begin, 0, 0, -1, 0, begin
+    in_hold, seen = False, False
+    state = np.zeros(_STATES, np.int64)
+    while at < tokens:
+        _read_lines(data, line, place, state)
+        line = place
+        is_bound = place > begin and data[place - 1] == _LF and state[_FENCE] == 0
+        if is_bound and _blank_line_before(data, begin, place):
+            pending = at
+            if in_hold and seen:
+                ends[made - 1], floor, in_hold = at, at, False
+        if medium < last and at == media[1][medium]:
+            if state[_PART] == _IN_RUN:
+                state[_PART] = _REST
+            if in_hold:
+                ends[made - 1], floor = at, at
+            starts[made] = paragraph if paragraph >= floor else at
+            made += 1
+            in_hold, seen, paragraph, pending = True, False, -1, -1
+            at += max(media[2][medium], 1)
+            medium += 1
+            continue
+        size = coded[2][coded[0][first + at]]
+        if _has_text(data, place, place + size):
+            seen = True
+            if pending >= 0:
+                paragraph, pending = pending, -1
+        place += size
+        at += 1
+    if in_hold:
+        ends[made - 1] = at
+    return made
+
+
 @kernel(types.UniTuple(_OUT, 3)(_TEXTS, _IDS, _SPANS))
 def find_holds(texts: Any, coded: Any, media: Any) -> Any:
     """(bounds int64[n + 1], starts, ends): media with the paragraphs that touch them, in tokens, one a medium."""
-    data, offsets = texts
     ids, id_offsets, lengths = coded
-    rows = len(offsets) - 1
+    rows = len(texts[1]) - 1
     bounds = np.zeros(rows + 1, np.int64)
     starts = np.zeros(len(media[1]), np.int64)
     ends = np.zeros(len(media[1]), np.int64)
     made = 0
     for row in range(rows):
         first, stop = id_offsets[row], id_offsets[row + 1]
-        begin, end = offsets[row], offsets[row + 1]
-        medium, last = media[0][row], media[0][row + 1]
-        is_known = medium < last and stop - first > _STRETCH
-        if is_known and _adds_up(ids, first, stop, lengths, media, row, end - begin):
-            place, at, floor, paragraph, pending = begin, 0, 0, -1, 0
-            in_hold, seen = False, False
-            while at < stop - first:
-                if place > begin and data[place - 1] == _LF and _blank_line_before(data, begin, place):
-                    pending = at
-                    if in_hold and seen:
-                        ends[made - 1], floor, in_hold = at, at, False
-                if medium < last and at == media[1][medium]:
-                    if in_hold:
-                        ends[made - 1], floor = at, at
-                    starts[made] = paragraph if paragraph >= floor else at
-                    made += 1
-                    in_hold, seen, paragraph, pending = True, False, -1, -1
-                    at += max(media[2][medium], 1)
-                    medium += 1
-                    continue
-                size = lengths[ids[first + at]]
-                if _has_text(data, place, place + size):
-                    seen = True
-                    if pending >= 0:
-                        paragraph, pending = pending, -1
-                place += size
-                at += 1
-            if in_hold:
-                ends[made - 1] = at
+        is_known = media[0][row] < media[0][row + 1] and stop - first > _STRETCH
+        size = texts[1][row + 1] - texts[1][row]
+        if is_known and _adds_up(ids, first, stop, lengths, media, row, size):
+            made = _holds_of(texts, coded, row, media, starts, ends, made)
         bounds[row + 1] = made
     return bounds, starts[:made], ends[:made]
 

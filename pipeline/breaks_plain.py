@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gristmill.manifests.trainer_schema import (
     BREAK_LEVELS,
@@ -20,6 +21,10 @@ Span = tuple[int, int]
 _HEADING = re.compile(rb"#{1,6} |\\(?:part|chapter|section|subsection)\{")
 _BLANK_LINE = re.compile(rb"(?:\A|\n)[ \t\r]*\n\Z")
 _SENTENCE = re.compile(rb"[.!?][\"')\]]{0,3}\Z")
+_MARK = b"\xff"
+"""Of a medium in a text, no byte of UTF-8."""
+_OPENING = re.compile(rb"[ \t\r\xff]*(`{3,}(?=[^`]*\Z)|~{3,})")
+_CLOSING = re.compile(rb"[ \t\r\xff]*(`{3,}|~{3,})[ \t\r\xff]*\Z")
 _WIDE_SENTENCE = re.compile(rb"(?:\xe3\x80\x82|\xef\xbc\x81|\xef\xbc\x9f|\xe0\xa5\xa4)[\"')\]]{0,3}\Z")
 
 
@@ -70,7 +75,9 @@ def _places(sizes: Sequence[int], media: Sequence[Span]) -> list[int] | None:
 
 def _holds(text: bytes, places: Sequence[int], media: Sequence[Span]) -> list[Span]:
     """(start, end) of the hold of each medium."""
-    bounds = [at for at, place in enumerate(places[:-1]) if place and _BLANK_LINE.search(text[:place])]
+    blocks = _fenced(text, [places[start] for start, _ in media])
+    behind_blank = (at for at, place in enumerate(places[:-1]) if place and _BLANK_LINE.search(text[:place]))
+    bounds = [at for at in behind_blank if not any(s < places[at] < e for s, e in blocks)]
     holds: list[Span] = []
     nexts = [start for start, _ in media[1:]] + [len(places) - 1]
     for (start, length), following in zip(media, nexts, strict=False):
@@ -80,6 +87,24 @@ def _holds(text: bytes, places: Sequence[int], media: Sequence[Span]) -> list[Sp
         behind = (b for b in bounds if start + length <= b <= following and _has_text(text[places[start] : places[b]]))
         holds.append((paragraph if front and paragraph >= floor else start, next(behind, following)))
     return holds
+
+
+def _fenced(text: bytes, marks: Sequence[int]) -> list[Span]:
+    """Bytes [start, end) of each fenced block, whole lines; media stand in front of the bytes `marks`."""
+    cuts = [0, *marks, len(text)]
+    marked = _MARK.join(text[s:e] for s, e in pairwise(cuts))
+    blocks: list[Span] = []
+    begin, fence, place = 0, b"", 0
+    for line in marked.split(b"\n"):
+        behind = place + len(line.replace(_MARK, b"")) + 1
+        if not fence:
+            found = _OPENING.match(line)
+            begin, fence = place, found[1] if found else b""
+        elif (found := _CLOSING.match(line)) and found[1].startswith(fence):
+            blocks.append((begin, behind))
+            fence = b""
+        place = behind
+    return [*blocks, (begin, place + 1)] if fence else blocks
 
 
 def _has_text(part: bytes) -> bool:

@@ -36,7 +36,7 @@ from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.tokenise import tokenizer_for
 
 HOLDOUT = "holdout"
-EMIT_VERSION = 3
+EMIT_VERSION = 4
 INDEX_VERSION = 1
 
 

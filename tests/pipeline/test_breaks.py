@@ -21,6 +21,7 @@ from gristmill.manifests.trainer_schema import (
 )
 from gristmill.pipeline.breaks import Coded, Spans, find_breaks
 from gristmill.pipeline.breaks_plain import breaks_plain
+from gristmill.pipeline.cut import Structure, cut
 
 PARTS = (
     "word ",
@@ -38,8 +39,25 @@ PARTS = (
     "  in",
     "!",
     "😀",
+    "```",
+    "```\n",
+    "\n```svg\n",
+    "\n ````\n",
+    "~~~",
+    "\n~~~~ \r\n",
+    "`",
+    "\n\n```\n\n",
+    "\u2028\uff40\u00a0",
 )
 documents = st.lists(st.tuples(st.sampled_from(PARTS), st.integers(1, 40)), min_size=1, max_size=60)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """Kernels are compiled outside the timed part of a test."""
+    from gristmill.pipeline import breaks_kernel
+
+    assert breaks_kernel.find_holds
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +172,92 @@ def test_a_medium_is_held_with_the_paragraphs_that_touch_it() -> None:
     _, found = find_breaks(pa.array([text], pa.large_string()), known, np.array([False]), media)
     held = {b % BREAK_LEVELS: b // BREAK_LEVELS for b in found.tolist() if b % BREAK_LEVELS >= HOLD_END}
     assert held == {HOLD_START: len("one. \n\n"), HOLD_END: start + 10 + len("below it\n\n")}
+
+
+def paired(tokens: Tokenizer, front: str, behind: str, medium: int) -> tuple[list[tuple[int, int]], int, Any]:
+    """(pieces [start, stop) in rows of 1024 tokens, where the medium begins, breaks) of a document with one medium."""
+    whole = pa.array([front + behind], pa.large_string())
+    before = tokens.encode_batch(pa.array([front], pa.large_string())).ids
+    rest = tokens.encode_batch(pa.array([behind], pa.large_string())).ids
+    ids = np.concatenate([before, np.zeros(medium, np.uint32), rest])
+    lengths = tokens.byte_lengths()
+    assert lengths is not None
+    media = Spans(bounds([1]), np.array([len(before)]), np.array([medium]))
+    counts, found = find_breaks(whole, Coded(ids, bounds([len(ids)]), lengths), np.array([False]), media)
+    size = np.array([len(ids)])
+    parts = cut(size, 1024, Structure(bounds(counts.tolist()), found, *media))
+    pieces = sorted((int(s), int(s + n)) for s, n in zip(parts.doc_offset, parts.length, strict=True))
+    return pieces, len(before), found
+
+
+FENCED = "```svg\n<svg>\n" + '<rect x="1" y="2"/>\n\n' * 30 + "</svg>\n```\n"
+PROSE = "The mill turns by the water. " * 100
+
+
+@pytest.mark.parametrize("between", ["", "\n", "\n \n\n"])
+def test_a_picture_stays_with_the_code_that_made_it(tokens: Tokenizer, between: str) -> None:
+    """Code with blank lines and its picture fit into a row, and neither is cut, whichever stands in front."""
+    code = len(tokens.encode_batch(pa.array([FENCED], pa.large_string())).ids)
+    lead = PROSE[:2000] + "\n\n"
+    pieces, at, _ = paired(tokens, lead + FENCED + between, "\n\nA caption.\n\n" + PROSE, 594)
+    begin = len(tokens.encode_batch(pa.array([lead], pa.large_string())).ids)
+    assert 300 < code <= at - begin < 400 < begin
+    assert any(s <= begin and at + 594 <= e for s, e in pieces)
+    pieces, at, _ = paired(tokens, lead, between + "\n" + FENCED + "\n" + PROSE, 594)
+    assert any(s <= at and at + 594 + code <= e for s, e in pieces)
+
+
+def test_a_pair_longer_than_a_row_is_cut_outside_of_the_picture(tokens: Tokenizer) -> None:
+    pieces, at, found = paired(tokens, FENCED * 2 + "\n", "\n\n" + PROSE, 594)
+    assert HOLD_START in (found % BREAK_LEVELS).tolist() and at + 594 > 1024
+    assert len(pieces) > 2 and not any(at < e < at + 594 for _, e in pieces)
+
+
+def held(front: str, behind: str) -> tuple[str, str]:
+    """What is held in front of and behind a medium of ten tokens; each byte is a token, and 300 more stand behind."""
+    text = (front + behind + "\n\n" + "x" * 300).encode()
+    start = len(front.encode())
+    ids = np.array([1] * start + [0] * 10 + [1] * (len(text) - start), dtype=np.uint32)
+    media = Spans(bounds([1]), np.array([start]), np.array([10]))
+    known = Coded(ids, bounds([len(ids)]), np.array([-1, 1], dtype=np.int32))
+    _, found = find_breaks(pa.array([text.decode()], pa.large_string()), known, np.array([False]), media)
+    marks = {b % BREAK_LEVELS: b // BREAK_LEVELS for b in found.tolist() if b % BREAK_LEVELS >= HOLD_END}
+    return text[marks[HOLD_START] : start].decode(), text[start : marks[HOLD_END] - 10].decode()
+
+
+END = "\n\n" + "x" * 300
+
+
+@pytest.mark.parametrize(
+    ("front", "behind", "expected"),
+    [
+        ("a\n\n```svg\nb\n\nc\n```\n\n", "\n\nd\n\ne", ("```svg\nb\n\nc\n```\n\n", "\n\nd\n\n")),
+        ("a\n\n~~~\nb\n\n```\n\nc\n~~~ \r\n", "\nd", ("~~~\nb\n\n```\n\nc\n~~~ \r\n", "\nd\n\n")),
+        ("a\n\n", "\n\n```\nb\n\n````\n\nc\n\nd", ("a\n\n", "\n\n```\nb\n\n````\n\n")),
+        ("````\nb\n\n```\n\nc\n````\n", "", ("````\nb\n\n```\n\nc\n````\n", END)),
+        ("a\n\n", "\n```\nb\n\nc", ("a\n\n", "\n```\nb\n\nc" + END)),
+        ("```\nb\n\n", "\n\nc\n\n```\n\nd", ("```\nb\n\n", "\n\nc\n\n```\n\n")),
+        ("```\nb\n```c\n\nd\n```\n\ne\n\n", "f", ("e\n\n", "f\n\n")),
+        ("a ```\n\nb\n\n", "c", ("b\n\n", "c\n\n")),
+        ("```a``` b\n\nc\n\n", "d", ("c\n\n", "d\n\n")),
+        ("``\n\n～～～\n\nb\n\n", "c", ("b\n\n", "c\n\n")),
+        ("a\n\n```", "```\n\nb", ("```", "```\n\n")),
+        ("a\n\n", "```\nb\n\nc\n```\n\nd", ("a\n\n", "```\nb\n\nc\n```\n\n")),
+    ],
+    ids=[
+        "in front",
+        "tildes around backticks",
+        "closed by a longer one",
+        "first line, a shorter one inside",
+        "never closed",
+        "medium inside",
+        "a closing fence has no info",
+        "within a line",
+        "code in a line",
+        "two, and wide ones",
+        "medium in the run",
+        "medium in front of the run",
+    ],
+)
+def test_a_fenced_block_is_one_paragraph(front: str, behind: str, expected: tuple[str, str]) -> None:
+    assert held(front, behind) == expected
