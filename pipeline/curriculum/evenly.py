@@ -1,63 +1,41 @@
-"""How much of supplies that hold documents of several lengths: each is drawn from evenly, so its lengths come together.
+"""Supplies that hold documents of several lengths: each is drawn from evenly, so its lengths come together.
 
-A table of cells that was fitted as if each could be had by itself is then not what is read. Here the amounts themselves
-are sought: of those that keep the tokens of each domain and stay within each supply's cap the ones whose lengths are
-nearest to the targets in relative entropy. That is convex; its conditions are a fixed point of the multiplicative steps
-of Richardson (1972) and Lucy (1974), each followed by `fit.row_factors`, which restores domains and caps. At least the
-share of the first bucket that a stage must replay is then had by moving towards the amounts with most of it, as far as
-is needed and no farther.
+A table that was fitted as if each cell could be had by itself is then not quite what is read. At least the share of the
+first bucket that a stage must replay is held: amounts move towards those with most of it, within domains and caps, as
+far as is needed and no farther. What other lengths come to is told as missed.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gristmill.pipeline.curriculum.cells import Floats
-from gristmill.pipeline.curriculum.fit import row_factors
-
-ROUNDS = 1000
-TOLERANCE = 1e-8
-_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
 class Together:
-    """Supplies, each of one domain: `lengths` float64[supplies, buckets], rows of which add up to 1; `of_domain`
-    bool[domains, supplies]; `caps` float64[supplies], parts of the stage's tokens as all amounts are."""
+    """Supplies, each of one domain: `short` float64[supplies], the part of each that is of the first bucket; `domain`
+    int64[supplies]; `caps` float64[supplies], parts of the stage's tokens as all amounts are."""
 
-    lengths: Floats
-    of_domain: np.ndarray
+    short: Floats
+    domain: npt.NDArray[np.int64]
     caps: Floats
 
-    def fitted(self, first: Floats, columns: Floats, replay: float) -> Floats:
-        """float64[supplies] amounts with the domains' sums of `first`, which are within the caps.
+    def with_replay(self, amounts: Floats, replay: float) -> Floats:
+        """float64[supplies] with the domains' sums of `amounts`, which are within the caps, and with `replay` of the
+        first bucket, or as much as there can be."""
+        have = float(amounts @ self.short)
+        if have >= replay:
+            return amounts
+        most = self._most(amounts)
+        could = float(most @ self.short)
+        return amounts + (most - amounts) * min((replay - have) / (could - have), 1.0) if could > have else amounts
 
-        columns: float64[buckets], what is wanted of each; replay: the least of the first, held as far as it can be.
-        """
-        rows = self.of_domain @ first
-        found = first
-        for _ in range(ROUNDS):
-            had = found @ self.lengths
-            lacking = self.lengths @ (columns / np.maximum(had, _TINY))
-            before, found = found, self._within(found * lacking, rows)
-            if np.abs(found - before).max(initial=0.0) < TOLERANCE:
-                break
-        most = self._most_of_first(rows)
-        have, could = float(found @ self.lengths[:, 0]), float(most @ self.lengths[:, 0])
-        if have >= replay or could <= have:
-            return found
-        return found + (most - found) * min((replay - have) / (could - have), 1.0)
-
-    def _within(self, weights: Floats, rows: Floats) -> Floats:
-        table = self.of_domain * weights
-        factors = row_factors(table, self.of_domain * self.caps, rows)
-        return np.minimum((table * factors[:, None]).sum(axis=0), self.caps)
-
-    def _most_of_first(self, rows: Floats) -> Floats:
+    def _most(self, amounts: Floats) -> Floats:
         """The amounts with as much of the first bucket as there can be: of each domain the richest supplies first."""
-        found, left = np.zeros(len(self.caps)), rows.copy()
-        domain = self.of_domain.argmax(axis=0)
-        for s in np.argsort(-self.lengths[:, 0], kind="stable").tolist():
-            found[s] = min(self.caps[s], left[domain[s]])
-            left[domain[s]] -= found[s]
+        found, left = np.zeros(len(amounts)), np.bincount(self.domain, amounts)
+        for s in np.argsort(-self.short, kind="stable").tolist():
+            found[s] = min(self.caps[s], left[self.domain[s]])
+            left[self.domain[s]] -= found[s]
         return found

@@ -12,7 +12,7 @@ always:
 The last stage is solved first, since long documents are few and the last stages need them: begun from the square root
 of the supply, fitted to r * T and q * T under what the caps still allow (`room`, `fit`); what remains flows down. So
 length is upsampled within each domain (Fu et al. 2024), and is no hidden change of domains. Where supplies hold several
-lengths, which come together, the amounts of each are mended so that what they hold is nearest to q * T (`evenly`).
+lengths, which come together, the table is of what they hold, and replay is held first (`evenly`).
 
 A share `synth` of a stage's tokens comes from supplies of synthesised sequences. They stand for documents too short to
 fill a window alone: they take from the buckets above the first, the shortest first. What natural documents cannot give
@@ -151,7 +151,7 @@ def _solved(problem: Problem, stage: Demand, left: Mapping[str, float]) -> Drawn
     sources = {
         s.name: float(_shared(table, r, caps).sum() * stage.tokens) for s, r in zip(stage.supplies, room, strict=True)
     }
-    sources = _mended(stage, sources, left, stood_for)
+    sources = _mended(stage, sources, left)
     cells = _cells_of(stage.supplies, sources, shape)
     if cells[:, 0].sum() < (stage.replay - _EPSILON) * stage.tokens:
         need, have = stage.replay * stage.tokens, cells[:, 0].sum()
@@ -161,22 +161,19 @@ def _solved(problem: Problem, stage: Demand, left: Mapping[str, float]) -> Drawn
     return Drawn(cells, stood_for * stage.tokens, sources)
 
 
-def _mended(
-    stage: Demand, sources: Mapping[str, float], left: Mapping[str, float], stood_for: Floats
-) -> dict[str, float]:
+def _mended(stage: Demand, sources: Mapping[str, float], left: Mapping[str, float]) -> dict[str, float]:
     """Tokens of natural supplies; of supplies of one cell each, or of several domains, they are left as they are."""
     held = [s.cells > 0 for s in stage.supplies]
     if not any(h.sum() > 1 for h in held) or any(h.any(axis=1).sum() != 1 for h in held):
         return dict(sources)
     tokens = np.array([s.cells.sum() for s in stage.supplies])
     together = Together(
-        lengths=np.array([s.cells.sum(axis=0) for s in stage.supplies]) / tokens[:, None],
-        of_domain=np.array([h.any(axis=1) for h in held]).T,
+        short=np.array([s.cells[:, 0].sum() for s in stage.supplies]) / tokens,
+        domain=np.array([h.any(axis=1).argmax() for h in held], np.int64),
         caps=tokens * np.array([left[s.name] for s in stage.supplies]) / stage.tokens,
     )
-    first = np.array([sources[s.name] for s in stage.supplies]) / stage.tokens
-    columns = np.maximum(stage.buckets - stood_for.sum(axis=0), 0.0)
-    amounts = together.fitted(np.minimum(first, together.caps), columns, stage.replay) * stage.tokens
+    amounts = np.array([sources[s.name] for s in stage.supplies]) / stage.tokens
+    amounts = together.with_replay(np.minimum(amounts, together.caps), stage.replay) * stage.tokens
     return dict(zip(sources, amounts.tolist(), strict=True))
 
 

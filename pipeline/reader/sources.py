@@ -4,8 +4,8 @@
 row order: `domain`, `min_tokens` and `max_tokens` (half open, null for no bound; small buckets are merged with
 neighbours of their domain), `first_row`, `stop_row`, `documents`, `tokens` (valid ones), `image_tokens`,
 `padding_frac`, and `lengths`: the ranges of lengths that its documents are of, with their tokens. Buckets tile the
-rows. A row of a bucket of several lengths counts for each by its part of the bucket's tokens. Datasets of earlier versions
-have no `lengths`, then it counts for all alike that it spans; still earlier ones have no buckets.
+rows. A row of a bucket of several lengths counts for each by its part of the bucket's tokens. Datasets of
+earlier versions have no `lengths`, then it counts for all alike that it spans; still earlier ones have no buckets.
 
 `pools` says which datasets hold the same documents, packed or filtered in another way, so that epochs add up over them:
 those that share a file of tokenised documents, or a dataset that both are made from, if nothing on the way made new
