@@ -1,7 +1,8 @@
 """Whether the rows of a dataset stand in the buckets that its manifest names (`facts.packing.buckets`).
 
 Buckets tile the rows in the order of (domain, length); each document of a row is of its bucket's domain and length;
-documents and tokens of each bucket, its media's tokens and its padding are those of its rows. A manifest of an
+documents and tokens of each bucket, its media's tokens and its padding are those of its rows, and so are the lengths
+that it says it holds (`verify_lengths`). A manifest of an
 earlier version names no buckets, and nothing is asked of it.
 """
 
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 from gristmill.manifests.file_faults import FileFaults
 from gristmill.manifests.verify_books import Dataset
 from gristmill.manifests.verify_files import Fault
+from gristmill.manifests.verify_lengths import LengthCount
 
 Ints = npt.NDArray[np.int64]
 
@@ -34,6 +36,7 @@ class BucketCount:
         self._context = dataset.manifest["facts"].get("context") or 0
         self._first = dict(_first_rows(dataset.manifest["shards"]))
         self._counts = np.zeros((len(self.buckets), len(_COUNTS)), np.int64)
+        self._lengths = LengthCount(self.buckets)
         self._filled = np.zeros(len(self.buckets), np.int64)
 
     def add(self, batch: pa.RecordBatch, found: FileFaults) -> None:
@@ -75,6 +78,8 @@ class BucketCount:
             off = [f"{name} is {bucket[name]}, the rows hold {n}" for name, n in counts.items() if bucket[name] != n]
             if off:
                 yield Fault(self._name, "bucket", f"bucket {number}: {'; '.join(off)}")
+        for number, what in self._lengths.wrong():
+            yield Fault(self._name, "bucket", f"bucket {number}: {what}")
 
     def _is_elsewhere(self, docs: pa.StructArray, bucket: Ints) -> npt.NDArray[np.bool_]:
         tokens = docs.field("n_tokens_total").to_numpy(zero_copy_only=False).astype(np.int64)
@@ -92,6 +97,8 @@ class BucketCount:
         sizes = _ints(items.field("end")) - _ints(items.field("start"))
         begins = is_text & (_ints(items.field("doc_offset")) == 0)
         of_segment, of_medium = bucket[_row_of(segments)], bucket[_row_of(media)]
+        pieces, whole = _pieces(batch, is_text)
+        self._lengths.add(of_segment[pieces], whole, sizes[pieces], begins[pieces])
         np.add.at(self._counts[:, 0], of_segment, begins)
         np.add.at(self._counts[:, 1], of_segment, np.where(is_text, sizes, 0))
         np.add.at(self._counts[:, 2], of_medium, _ints(media.flatten().field("token_len")))
@@ -103,6 +110,17 @@ def _first_rows(shards: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, int]
     for shard in shards:
         yield shard["path"], first
         first += shard["rows"]
+
+
+def _pieces(batch: pa.RecordBatch, is_text: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Ints]:
+    """Which segments are pieces of documents, and the tokens of the whole document of each of these. A segment of a
+    document that the row does not have is none: that is a fault of its own."""
+    segments, docs = batch.column("segments"), batch.column("docs")
+    row, inside = _row_of(segments), _ints(segments.flatten().field("doc_idx"))
+    held = _ints(pc.list_value_length(docs))
+    pieces = is_text & (inside >= 0) & (inside < held[row])
+    doc = (np.cumsum(held) - held)[row[pieces]] + inside[pieces]
+    return pieces, _ints(docs.flatten().field("n_tokens_total"))[doc]
 
 
 def _ints(values: pa.Array) -> Ints:

@@ -21,6 +21,9 @@ MIN_ROWS = 4
 """A bucket's last row is half empty on average. Padding of buckets of n to 2n rows' worth of tokens, log-normal lengths
 (6.3, 1.1), rows of 8,192, means of 200 draws: 24 % for n = 1, 14 % for 2, 7.5 % for 4, 3.9 % for 8, 2.3 % for 16."""
 
+Range = tuple[int, int | None]
+"""[min_tokens, max_tokens), None: no bound."""
+
 BY = ("domain", "length")
 """What may keep documents apart, by name."""
 
@@ -63,6 +66,17 @@ def _of_domain(name: str | None, docs: Ints, lengths: Ints, context: int, by: Se
         low = 0 if first == 0 else BOUNDS[first - 1]
         high = None if last == len(BOUNDS) else BOUNDS[last]
         yield Bucket(name, low, high, docs[(which >= first) & (which <= last)])
+
+
+def lengths_within(lengths: Ints) -> Iterator[tuple[Range, Ints]]:
+    """Each canonical range that has documents, ascending, with the indices (int64) of its documents.
+
+    lengths: int64[n] tokens.
+    """
+    which = np.searchsorted(np.array(BOUNDS), lengths, side="right")
+    for r in np.unique(which).tolist():
+        low, high = 0 if r == 0 else BOUNDS[r - 1], None if r == len(BOUNDS) else BOUNDS[r]
+        yield (low, high), np.flatnonzero(which == r).astype(np.int64)
 
 
 def merged(tokens: Sequence[int], least: int) -> list[tuple[int, int]]:

@@ -36,7 +36,7 @@ from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.tokenise import tokenizer_for
 
 HOLDOUT = "holdout"
-EMIT_VERSION = 4
+EMIT_VERSION = 5
 INDEX_VERSION = 1
 
 
@@ -106,7 +106,7 @@ def _tokenise_tasks(ctx: Context, built: Built, step: LoadedStep, fingerprint: s
 def _plan_task(built: Built, step: LoadedStep, files: Sequence[ShardRef]) -> Task:
     emit = step.stage
     how = {"context": emit.context, "by": sorted(emit.by), "max_segments": emit.max_segments}
-    what = {"version": EMIT_VERSION, **how, "inputs": [f.entry.digest for f in files]}
+    what = {"version": PACK_VERSION, **how, "inputs": [f.entry.digest for f in files]}
     payload = {**how, "shards": [str(f.path) for f in files]}
     return make_task("pack_plan", what, payload, f"{built.spec.name}.{step.label} pack 1/1")
 

@@ -1,9 +1,12 @@
 """Packing bucket by bucket: one `Pack` of all documents in which the rows of each bucket are one range.
 
 In: `Documents`; out: the pack, and for each bucket, in the order of rows, what a manifest says of it: `{"domain",
-"min_tokens", "max_tokens", "first_row", "stop_row", "documents", "tokens", "image_tokens", "padding_frac"}`: domain
-null where domains are packed together, "" for documents without one; documents of [min_tokens, max_tokens) tokens, max
-null for no bound; rows half open; tokens without separators, image_tokens those of them that stand for media.
+"min_tokens", "max_tokens", "first_row", "stop_row", "documents", "tokens", "image_tokens", "padding_frac", "lengths",
+"rate"}`: domain null where domains are packed together, "" for documents without one; documents of [min_tokens,
+max_tokens) tokens, max null for no bound; rows half open; tokens without separators, image_tokens those of them that
+stand for media. `lengths` says what a bucket of several ranges holds: `{"min_tokens", "max_tokens", "documents",
+"tokens"}` for each range of `buckets.BOUNDS` that has documents, ascending; they add up to the bucket's. `rate` is the
+bucket's part of all tokens, 0 where there are none.
 """
 
 from collections.abc import Sequence
@@ -11,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gristmill.pipeline.buckets import Bucket, buckets_of
+from gristmill.pipeline.buckets import Bucket, buckets_of, lengths_within
+from gristmill.pipeline.cut import Ints
 from gristmill.pipeline.pack import Pack, pack
 from gristmill.pipeline.pack_inputs import Documents
 
@@ -35,6 +39,7 @@ def pack_buckets(
 
 
 def _facts(bucket: Bucket, documents: Documents, packed: Pack, first_row: int) -> dict[str, Any]:
+    tokens = int(documents.lengths[bucket.docs].sum())
     return {
         "domain": bucket.domain,
         "min_tokens": bucket.min_tokens,
@@ -42,10 +47,19 @@ def _facts(bucket: Bucket, documents: Documents, packed: Pack, first_row: int) -
         "first_row": first_row,
         "stop_row": first_row + packed.rows,
         "documents": len(bucket.docs),
-        "tokens": int(documents.lengths[bucket.docs].sum()),
+        "tokens": tokens,
         "image_tokens": int(documents.image_tokens[bucket.docs].sum()),
         "padding_frac": packed.padding_frac,
+        "lengths": _lengths(documents.lengths[bucket.docs]),
+        "rate": tokens / max(int(documents.lengths.sum()), 1),
     }
+
+
+def _lengths(lengths: Ints) -> list[dict[str, Any]]:
+    return [
+        {"min_tokens": low, "max_tokens": high, "documents": len(docs), "tokens": int(lengths[docs].sum())}
+        for (low, high), docs in lengths_within(lengths)
+    ]
 
 
 def _joined(packs: Sequence[Pack], docs: Sequence[np.ndarray], context: int) -> Pack:

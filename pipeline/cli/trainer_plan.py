@@ -87,12 +87,11 @@ def _draws(plan: "Plan", number: int) -> "Iterator[Draw]":
 
 
 def _replay(plan: "Plan", stage: "Stage", draws: "list[Draw]") -> float | None:
-    """The share of documents of the first bucket, where the rates have buckets."""
+    """The share of documents of the first bucket among natural ones, where the rates have buckets."""
     if plan.rates is None or stage.solved is None:
         return None
-    first = plan.rates.bounds[0]
-    short = (d.rows for d in draws if d.source.max_tokens is not None and d.source.max_tokens <= first)
-    return sum(short) / stage.rows
+    natural = [d for d in draws if d.source.name not in stage.synthesised]
+    return sum(d.rows * float(d.source.shares(plan.rates.bounds)[0]) for d in natural) / stage.rows
 
 
 def _sources(plan: "Plan", stage: "Stage", draws: "list[Draw]") -> Iterator[dict[str, Any]]:
@@ -108,6 +107,10 @@ def _sources(plan: "Plan", stage: "Stage", draws: "list[Draw]") -> Iterator[dict
             "bucket": source.bucket,
             "min_tokens": source.min_tokens,
             "max_tokens": source.max_tokens,
+            "lengths": [
+                {"bucket": p.name, "min_tokens": p.min_tokens, "max_tokens": p.max_tokens, "share": p.share}
+                for p in source.lengths
+            ],
             "synthesised": source.name in stage.synthesised,
             "rate": rate,
             "rows": draw.rows,

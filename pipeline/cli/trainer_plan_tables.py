@@ -44,16 +44,29 @@ def _show_stage(stage: Shown) -> None:
         print_line(f"{name}: what is read of each source")
         rows = [(s["name"], f"{s['rate']:.4f}", s["rows"], s["tokens"], f"{s['epochs']:.2f}") for s in stage["sources"]]
         print_table(("source", "rate", "rows", "tokens", "epochs"), rows)
+    why = "there is no more of it" + (", or it shares rows with other lengths" if _shared(stage["sources"]) else "")
     for bucket, (wanted, had) in stage["missed"].items():
-        print_line(f"{name}: bucket {bucket} has {_percent(had)}, not {_percent(wanted)}: there is no more of it")
+        if had < wanted:  # what one lacks others have more, and the table says so
+            print_line(f"{name}: bucket {bucket} has {_percent(had)}, not {_percent(wanted)}: {why}")
     if stage["not_drawn"]:
         print_line(f"{name}: not drawn: {', '.join(stage['not_drawn'])}")
 
 
+def _shared(sources: Sequence[Shown]) -> bool:
+    """Whether rows of a natural source hold documents of several lengths."""
+    return any(len(s["lengths"]) > 1 for s in sources if not s["synthesised"])
+
+
 def _buckets(sources: Sequence[Shown]) -> list[str]:
-    """Of natural sources, from short to long."""
-    found = {s["bucket"]: (s["min_tokens"], s["max_tokens"] or float("inf")) for s in sources if not s["synthesised"]}
+    """Lengths that natural sources hold, from short to long."""
+    lengths = [length for s in sources if not s["synthesised"] for length in s["lengths"]]
+    found = {p["bucket"]: (p["min_tokens"], p["max_tokens"] or float("inf")) for p in lengths}
     return sorted(found, key=lambda bucket: found[bucket])
+
+
+def _part(source: Shown, bucket: str) -> float:
+    """The part of a source's tokens that is of documents of a length."""
+    return sum(length["share"] for length in source["lengths"] if length["bucket"] == bucket)
 
 
 def _matrix(sources: Sequence[Shown], buckets: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -64,18 +77,18 @@ def _matrix(sources: Sequence[Shown], buckets: Sequence[str]) -> Iterator[tuple[
         rate = sum(s["rate"] for s in sources if s["synthesised"])
         yield ("synthesised", *[""] * len(buckets), f"{100 * rate:.2f}")
     yield _row("all natural", natural, buckets)
-    yield ("upsampled, times", *(_upsampled([s for s in natural if s["bucket"] == b]) for b in buckets), "")
+    yield ("upsampled, times", *(_upsampled(natural, b) for b in buckets), "")
 
 
 def _row(name: str, sources: Sequence[Shown], buckets: Sequence[str]) -> tuple[str, ...]:
-    shares = [100 * sum(s["rate"] for s in sources if s["bucket"] == bucket) for bucket in buckets]
+    shares = [100 * sum(s["rate"] * _part(s, bucket) for s in sources) for bucket in buckets]
     return (name, *(f"{share:.2f}" for share in shares), f"{sum(shares):.2f}")
 
 
-def _upsampled(sources: Sequence[Shown]) -> str:
-    """The share of a bucket over its share in the supply: 1 where it is as frequent as in the datasets."""
-    supply = sum(s["rate"] / s["upsampled"] for s in sources if s["upsampled"])
-    return f"{sum(s['rate'] for s in sources) / supply:.2f}" if supply else ""
+def _upsampled(natural: Sequence[Shown], bucket: str) -> str:
+    """The share of a length over its share in the supply: 1 where it is as frequent as in the datasets."""
+    supply = sum(s["rate"] / s["upsampled"] * _part(s, bucket) for s in natural if s["upsampled"])
+    return f"{sum(s['rate'] * _part(s, bucket) for s in natural) / supply:.2f}" if supply else ""
 
 
 def _datasets(plan: Shown) -> list[tuple[object, ...]]:

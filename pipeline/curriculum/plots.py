@@ -43,7 +43,7 @@ def shares_png(plan: Shown, key: str, title: str) -> bytes:
     figure, axes = _figure(1.6 + 1.15 * len(stages) + 2.0, 4.2)
     at, bottom = np.arange(len(stages)), np.zeros(len(stages))
     for number, name in enumerate(names):
-        share = np.array([sum(s["rate"] for s in stage["sources"] if _part(s, key) == name) for stage in stages])
+        share = np.array([sum(s["rate"] * _share(s, key, name) for s in stage["sources"]) for stage in stages])
         colour, hatch = _style(number, key, name, len(names))
         axes.bar(at, share, 0.7, bottom=bottom, color=colour, hatch=hatch, edgecolor="white", linewidth=0.8, label=name)
         for x, (low, height) in enumerate(zip(bottom, share, strict=True)):
@@ -98,7 +98,7 @@ def exposure_png(plan: Shown) -> bytes:
     for number, name in enumerate(names):
         seen, before = list[float](), 0.0
         for stage, x in zip(stages, points, strict=True):
-            tokens = sum(s["tokens"] for s in stage["sources"] if _part(s, "bucket") == name)
+            tokens = sum(s["tokens"] * _share(s, "bucket", name) for s in stage["sources"])
             first, last = float(x[0] - (x[1] - x[0])), float(x[-1])
             seen += [before + tokens * (float(p) - first) / (last - first) for p in x]
             before += tokens
@@ -126,8 +126,18 @@ def exposure_png(plan: Shown) -> bytes:
     return _png(figure)
 
 
-def _part(source: Shown, key: str) -> str:
-    return "synthesised" if source["synthesised"] else str(source[key] or "any")
+def _parts(source: Shown, key: str) -> Sequence[tuple[str, float, tuple[float, float]]]:
+    """(name, share of the source, where it stands): one of a domain, one of each length that it holds."""
+    if source["synthesised"]:
+        return [("synthesised", 1.0, (0, 0))]
+    if key == "domain":
+        return [(str(source["domain"] or "any"), 1.0, (0, 0))]
+    ends = ((p, p["max_tokens"] or float("inf")) for p in source["lengths"])
+    return [(p["bucket"], p["share"], (p["min_tokens"], high)) for p, high in ends]
+
+
+def _share(source: Shown, key: str, name: str) -> float:
+    return sum(share for part, share, _ in _parts(source, key) if part == name)
 
 
 def _ordered(plan: Shown, key: str) -> list[str]:
@@ -135,9 +145,8 @@ def _ordered(plan: Shown, key: str) -> list[str]:
     found: dict[str, tuple[Any, ...]] = {}
     for stage in plan["stages"]:
         for s in stage["sources"]:
-            most = s["max_tokens"] or float("inf")
-            sort = (s["synthesised"], *((s["min_tokens"], most) if key == "bucket" else (0, 0)))
-            found[_part(s, key)] = min(sort, found.get(_part(s, key), sort))
+            for name, _, place in _parts(s, key):
+                found[name] = (s["synthesised"], *place)
     return sorted(found, key=lambda name: (found[name], name))
 
 

@@ -11,7 +11,8 @@ always:
 
 The last stage is solved first, since long documents are few and the last stages need them: begun from the square root
 of the supply, fitted to r * T and q * T under what the caps still allow (`room`, `fit`); what remains flows down. So
-length is upsampled within each domain (Fu et al. 2024), and is no hidden change of domains.
+length is upsampled within each domain (Fu et al. 2024), and is no hidden change of domains. Where supplies hold several
+lengths, which come together, the table is of what they hold, and replay is held first (`evenly`).
 
 A share `synth` of a stage's tokens comes from supplies of synthesised sequences. They stand for documents too short to
 fill a window alone: they take from the buckets above the first, the shortest first. What natural documents cannot give
@@ -20,18 +21,21 @@ stage, domain, bucket, what is needed and what is there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
 from gristmill.manifests.errors import RecipeError
 from gristmill.pipeline.curriculum.cells import Floats
+from gristmill.pipeline.curriculum.evenly import Together
 from gristmill.pipeline.curriculum.room import Room, fitted
 
 DOMAIN_SLACK = 0.02
 """Of a stage's tokens. A domain's share may move so far for want of supply, and no farther."""
 _EPSILON = 1e-7
+_MISSED = 0.5e-3
+"""Of a stage's tokens: two of the 4096 parts that rates are rounded to."""
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -73,7 +77,8 @@ class Demand:
 @dataclass(frozen=True)
 class Drawn:
     """Tokens of a stage: `cells` natural, `stood_for` by synthesised sequences, both float64[domains, buckets];
-    `sources` of each supply by name; `missed`: buckets whose target does not hold, with the share wanted and had."""
+    `sources` of each supply by name; `missed`: buckets whose target does not hold, with the share wanted and had: of
+    what is really drawn, where that was rounded."""
 
     cells: Floats
     stood_for: Floats
@@ -113,7 +118,9 @@ def solve(
         left = {s.name: _left(s, used.get(s.pool)) for s in supplies}
         drawn = _solved(problem, stage, left)
         if rounded is not None:
-            drawn = Drawn(drawn.cells, drawn.stood_for, rounded(number, drawn.sources, left), drawn.missed)
+            sources = rounded(number, drawn.sources, left)
+            drawn = Drawn(_cells_of(stage.supplies, sources, shape), drawn.stood_for, sources)
+        drawn = replace(drawn, missed=_missed(problem.buckets, stage, drawn))
         for supply in supplies:
             epochs = drawn.sources.get(supply.name, 0.0) / max(float(supply.cells.sum()), _TINY)
             before = used.setdefault(supply.pool, np.zeros(shape))
@@ -141,21 +148,46 @@ def _solved(problem: Problem, stage: Demand, left: Mapping[str, float]) -> Drawn
     stood_for = _shortest_first(wanted, stage.synth)
     table, extra = _fitted(problem, stage, _Asked(seed, caps, wanted), stood_for, spare)
     stood_for = stood_for + extra
-    if table[:, 0].sum() < stage.replay - _EPSILON:
-        need, have = stage.replay * stage.tokens, table[:, 0].sum() * stage.tokens
-        what = f"replay, bucket {problem.buckets[0]}: {need:.4g} tokens are needed, {have:.4g} can be had"
-        raise RecipeError(what, stage.name, None, "lower `replay` in the rates, add short documents, or raise the caps")
     sources = {
         s.name: float(_shared(table, r, caps).sum() * stage.tokens) for s, r in zip(stage.supplies, room, strict=True)
     }
+    sources = _mended(stage, sources, left)
+    cells = _cells_of(stage.supplies, sources, shape)
+    if cells[:, 0].sum() < (stage.replay - _EPSILON) * stage.tokens:
+        need, have = stage.replay * stage.tokens, cells[:, 0].sum()
+        what = f"replay, bucket {problem.buckets[0]}: {need:.4g} tokens are needed, {have:.4g} can be had"
+        raise RecipeError(what, stage.name, None, "lower `replay` in the rates, add short documents, or raise the caps")
     sources |= _synthesised(stage, left, stood_for.sum(axis=1) * stage.tokens)
-    had = (table + stood_for).sum(axis=0)
-    missed = {
-        problem.buckets[b]: (float(q), float(h))
-        for b, (q, h) in enumerate(zip(stage.buckets, had, strict=True))
-        if abs(q - h) > 0.5e-3
-    }
-    return Drawn(table * stage.tokens, stood_for * stage.tokens, sources, missed)
+    return Drawn(cells, stood_for * stage.tokens, sources)
+
+
+def _mended(stage: Demand, sources: Mapping[str, float], left: Mapping[str, float]) -> dict[str, float]:
+    """Tokens of natural supplies; of supplies of one cell each, or of several domains, they are left as they are."""
+    held = [s.cells > 0 for s in stage.supplies]
+    if not any(h.sum() > 1 for h in held) or any(h.any(axis=1).sum() != 1 for h in held):
+        return dict(sources)
+    tokens = np.array([s.cells.sum() for s in stage.supplies])
+    together = Together(
+        short=np.array([s.cells[:, 0].sum() for s in stage.supplies]) / tokens,
+        domain=np.array([h.any(axis=1).argmax() for h in held], np.int64),
+        caps=tokens * np.array([left[s.name] for s in stage.supplies]) / stage.tokens,
+    )
+    amounts = np.array([sources[s.name] for s in stage.supplies]) / stage.tokens
+    amounts = together.with_replay(np.minimum(amounts, together.caps), stage.replay) * stage.tokens
+    return dict(zip(sources, amounts.tolist(), strict=True))
+
+
+def _cells_of(supplies: Sequence[Supply], sources: Mapping[str, float], shape: tuple[int, int]) -> Floats:
+    """What so many tokens of each supply hold, cell by cell."""
+    parts = [s.cells * (sources.get(s.name, 0.0) / max(float(s.cells.sum()), _TINY)) for s in supplies]
+    return sum(parts, np.zeros(shape))
+
+
+def _missed(buckets: Sequence[str], stage: Demand, drawn: Drawn) -> dict[str, tuple[float, float]]:
+    had = (drawn.cells + drawn.stood_for).sum(axis=0)
+    had = had / max(had.sum(), _TINY)
+    pairs = zip(stage.buckets.tolist(), had.tolist(), strict=True)
+    return {buckets[b]: (q, h) for b, (q, h) in enumerate(pairs) if abs(q - h) > _MISSED}
 
 
 @dataclass(frozen=True)

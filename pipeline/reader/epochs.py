@@ -1,7 +1,8 @@
 """How often each document comes over a whole run, and the caps on that.
 
 Datasets of one pool hold the same documents (`sources.pools`), so their epochs add up: per domain, and per stretch of
-document lengths between the bounds of their buckets. A whole dataset counts for every one of these.
+document lengths between the bounds of what their buckets hold. A whole dataset counts for every one of these, a bucket
+for each length that stands in it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,7 +81,8 @@ def stretches(draws: Sequence[Draw], pools: Mapping[str, str]) -> Iterator[tuple
         mine = [d for d in draws if pools[d.source.dataset_name] == pool and d.rows]
         domains = sorted({d.source.domain for d in mine if d.source.domain is not None}) or [None]
         for domain in domains:
-            bounds = sorted({0, *(d.source.min_tokens for d in mine), *(d.source.max_tokens or 0 for d in mine)})
+            lengths = [part for d in mine for part in d.source.lengths]
+            bounds = sorted({0, *(p.min_tokens for p in lengths), *(p.max_tokens or 0 for p in lengths)})
             for first, stop in zip(bounds, [*bounds[1:], None], strict=True):
                 here = [d for d in mine if d.source.holds(domain, first)]
                 if here:

@@ -14,7 +14,8 @@ def exposure(plan: Plan, until: int) -> dict[str, dict[str, Any]]:
     """For each source of a plan what its first `until` rows draw.
 
     `rows`; `tokens` of them, padding included, as budgets count them; `epochs` of the source; `image_tokens`, as many
-    as so many of its rows hold on average; its `dataset`, `domain` (None: any) and `bucket`.
+    as so many of its rows hold on average; its `dataset`, `domain` (None: any) and `bucket`; `lengths`, the part of its
+    tokens that is of documents of each length.
     """
     rows = dict.fromkeys(plan.sources, 0)
     for number, stage in enumerate(plan.stages):
@@ -25,6 +26,7 @@ def exposure(plan: Plan, until: int) -> dict[str, dict[str, Any]]:
             "dataset": source.dataset_name,
             "domain": source.domain,
             "bucket": source.bucket,
+            "lengths": {part.name: part.share for part in source.lengths},
             "rows": rows[name],
             "tokens": rows[name] * source.dataset.context,
             "image_tokens": round(rows[name] * source.image_tokens / max(source.rows, 1)),
@@ -35,10 +37,16 @@ def exposure(plan: Plan, until: int) -> dict[str, dict[str, Any]]:
 
 
 def by_cell(exposed: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str | None, str], dict[str, int]]:
-    """Rows, tokens and image tokens of an exposure by domain and bucket."""
+    """Rows, tokens and image tokens of an exposure by domain and length.
+
+    What a bucket of several lengths gave is divided by their parts of its tokens, to whole numbers that add up.
+    """
     found: dict[tuple[str | None, str], dict[str, int]] = {}
     for part in exposed.values():
-        cell = found.setdefault((part["domain"], part["bucket"]), {"rows": 0, "tokens": 0, "image_tokens": 0})
-        for name in cell:
-            cell[name] += part[name]
+        before, until = 0.0, 0.0
+        for length, share in part["lengths"].items():
+            before, until = until, until + share
+            cell = found.setdefault((part["domain"], length), {"rows": 0, "tokens": 0, "image_tokens": 0})
+            for name in cell:
+                cell[name] += round(part[name] * until) - round(part[name] * before)
     return found

@@ -1,6 +1,6 @@
 """Stages whose rates follow from the plan's: each bucket of their datasets is a source, solved by `curriculum.solve`.
 
-A bucket that spans several length buckets of the rates (small ones are merged) counts for each alike. Rates of tokens
+A bucket of several lengths (small ones are merged) counts for each by what it holds of it (`sources`). Rates of tokens
 become rates of rows by the tokens of a row of each source, and whole PERIOD-ths under its cap, stage by stage
 backwards, so that what a stage really draws is what the stages before it find used.
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gristmill.manifests.errors import RecipeError
-from gristmill.pipeline.curriculum.cells import Floats, bucket_names, buckets_spanned
+from gristmill.pipeline.curriculum.cells import Floats, bucket_names
 from gristmill.pipeline.curriculum.rates import Rates, StageRates
 from gristmill.pipeline.curriculum.solve import Demand, Drawn, Problem, Supply, solve
 from gristmill.pipeline.curriculum.unimax import unimax
@@ -217,10 +217,9 @@ def _demand(setting: Setting, stage: _Stage, domains: Sequence[str], rates: Floa
 
 def _supply(setting: Setting, source: Source, domains: Sequence[str]) -> Supply:
     """Of a natural source, or of a synthesised one, which may be of any domain."""
-    spanned = buckets_spanned(source.min_tokens, source.max_tokens, setting.rates.bounds)
     cells = np.zeros((len(domains), len(setting.rates.bounds) + 1))
     row = domains.index(source.domain) if source.domain in domains else slice(None)
-    cells[row, spanned.start : spanned.stop] = 1.0
+    cells[row] = source.shares(setting.rates.bounds)
     cells *= source.tokens / cells.sum()
     return Supply(source.name, setting.pools[source.dataset_name], cells, setting.limits.of(source))
 

@@ -3,31 +3,54 @@
 `emit` packs each domain and range of document lengths by itself and says in the manifest, `facts.packing.buckets`, in
 row order: `domain`, `min_tokens` and `max_tokens` (half open, null for no bound; small buckets are merged with
 neighbours of their domain), `first_row`, `stop_row`, `documents`, `tokens` (valid ones), `image_tokens`,
-`padding_frac`. Buckets tile the rows. Datasets of earlier versions have none.
+`padding_frac`, and `lengths`: the ranges of lengths that its documents are of, with their tokens. Buckets tile the
+rows. A row of a bucket of several lengths counts for each by its part of the bucket's tokens. Datasets of
+earlier versions have no `lengths`, then it counts for all alike that it spans; still earlier ones have no buckets.
 
 `pools` says which datasets hold the same documents, packed or filtered in another way, so that epochs add up over them:
 those that share a file of tokenised documents, or a dataset that both are made from, if nothing on the way made new
 documents (their `derived` is 0).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.manifest import MANIFEST, parse_manifest, read_manifest
 from gristmill.manifests.remote_access import RemotePlace
-from gristmill.pipeline.curriculum.cells import span_name
+from gristmill.pipeline.curriculum.cells import Floats, buckets_spanned, span_name
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
 from gristmill.pipeline.reader.shard_source import Root
 
 
 @dataclass(frozen=True)
+class Length:
+    """Documents of [min_tokens, max_tokens) tokens (None: no bound) within a source: `share` of its tokens."""
+
+    min_tokens: int
+    max_tokens: int | None
+    share: float
+
+    @property
+    def name(self) -> str:
+        """As `8K-32K`."""
+        return span_name(self.min_tokens, self.max_tokens)
+
+    def holds(self, tokens: int) -> bool:
+        """Whether a document of so many tokens is of it."""
+        return self.min_tokens <= tokens and (self.max_tokens is None or tokens < self.max_tokens)
+
+
+@dataclass(frozen=True)
 class Source:
     """Rows [first_row, stop_row) of a dataset, of documents of [min_tokens, max_tokens) tokens of a domain (None: of
-    any). `tokens` are those that are no padding, `image_tokens` those of them that stand for pictures."""
+    any). `tokens` are those that are no padding, `image_tokens` those of them that stand for pictures; `lengths` what
+    is known to stand in it, ascending, one as wide as the source where nothing is. Their shares add up to 1."""
 
     name: str
     dataset_name: str
@@ -39,6 +62,7 @@ class Source:
     max_tokens: int | None
     tokens: int
     image_tokens: int
+    lengths: tuple[Length, ...]
 
     @property
     def rows(self) -> int:
@@ -57,8 +81,19 @@ class Source:
 
     def holds(self, domain: str | None, length: int) -> bool:
         """Whether documents of so many tokens of a domain may stand in it; domain None: of none that is known."""
-        inside = self.min_tokens <= length and (self.max_tokens is None or length < self.max_tokens)
-        return inside and self.domain in (None, domain)
+        return self.domain in (None, domain) and any(part.holds(length) for part in self.lengths)
+
+    def shares(self, bounds: Sequence[int]) -> Floats:
+        """float64[len(bounds) + 1]: the part of its tokens in each bucket of these bounds, in all 1. A length that
+        spans several of them counts for each alike."""
+        found = np.zeros(len(bounds) + 1)
+        for part in self.lengths:
+            spanned = buckets_spanned(part.min_tokens, part.max_tokens, bounds)
+            found[spanned.start : spanned.stop] += part.share / len(spanned)
+        return found
+
+
+_ALL = Length(0, None, 1.0)
 
 
 def whole(name: str, dataset: RowsDataset) -> Source:
@@ -67,7 +102,7 @@ def whole(name: str, dataset: RowsDataset) -> Source:
     packing = dataset.manifest["facts"].get("packing", {})
     tokens = round(dataset.rows * dataset.context * (1 - packing.get("padding_frac", 0.0)))
     images = sum(int(b["image_tokens"]) for b in found)
-    return Source(name, name, dataset, 0, dataset.rows, None, 0, None, tokens, images)
+    return Source(name, name, dataset, 0, dataset.rows, None, 0, None, tokens, images, (_ALL,))
 
 
 def buckets_of(name: str, dataset: RowsDataset) -> list[Source]:
@@ -101,9 +136,21 @@ def _source(name: str, dataset: RowsDataset, bucket: Mapping[str, Any]) -> Sourc
             max_tokens=None if high is None else int(high),
             tokens=int(bucket["tokens"]),
             image_tokens=int(bucket["image_tokens"]),
+            lengths=_lengths(bucket),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise VerifyError("a bucket is none that this version reads", dataset.where, error, "emit it again") from None
+
+
+def _lengths(bucket: Mapping[str, Any]) -> tuple[Length, ...]:
+    held = [(int(p["min_tokens"]), p["max_tokens"], int(p["tokens"])) for p in bucket.get("lengths") or []]
+    tokens = sum(n for _, _, n in held)
+    if not tokens:
+        high = bucket["max_tokens"]
+        return (Length(int(bucket["min_tokens"]), None if high is None else int(high), 1.0),)
+    if tokens != int(bucket["tokens"]):
+        raise ValueError(f"its lengths hold {tokens} tokens, not {bucket['tokens']}")
+    return tuple(Length(low, None if high is None else int(high), n / tokens) for low, high, n in held if n)
 
 
 def _not_tiled(dataset: RowsDataset) -> VerifyError:

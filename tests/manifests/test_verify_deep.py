@@ -306,6 +306,18 @@ BUCKETS: list[tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = [
     ("tokens", lambda b: b[0].update(tokens=1), "tokens is 1, the rows hold"),
     ("media", lambda b: b[0].update(image_tokens=1), "image_tokens is 1, the rows hold 0"),
     ("padding", lambda b: b[0].update(padding_frac=0.0), "padding_frac is 0.0, the rows hold"),
+    ("rate", lambda b: b[0].update(rate=0.5), "rate is 0.5, it has"),
+    ("no lengths", lambda b: b[0].update(lengths=[]), "tokens of its lengths add up to 0"),
+    ("length's tokens", lambda b: b[0]["lengths"][0].update(tokens=1), "tokens of lengths from 0 are not those"),
+    ("length's documents", lambda b: b[0]["lengths"][0].update(documents=1), "documents of lengths from 0 are not"),
+    (
+        "other length",
+        lambda b: b[0]["lengths"][0].update(min_tokens=8000),
+        "lengths from 8000 are not those of the rows",
+    ),
+    ("length twice", lambda b: b[0]["lengths"].append(b[0]["lengths"][0]), "no ranges in order"),
+    ("length outside", lambda b: b[0]["lengths"][0].update(max_tokens=None), "no ranges in order"),
+    ("no range", lambda b: b[0]["lengths"][0].pop("min_tokens"), "no ranges in order"),
 ]
 
 
@@ -316,6 +328,11 @@ def test_buckets(out: Path, change: Callable[[list[dict[str, Any]]], Any], detai
     faults = verify(out, deep=True).faults
     assert {f.kind for f in faults} == {"bucket"}, faults
     assert any(detail in f.detail for f in faults), faults
+
+
+def test_buckets_of_an_earlier_version_have_no_lengths(out: Path) -> None:
+    forge_manifest(out / "train", buckets(lambda found: [(b.pop("lengths"), b.pop("rate")) for b in found]))
+    assert verify(out, deep=True).faults == []
 
 
 def test_rows_of_an_earlier_version_have_no_buckets(out: Path) -> None:

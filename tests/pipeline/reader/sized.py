@@ -39,6 +39,15 @@ def bucket(domain: str, lengths: tuple[int, int | None], tokens: float, image_fr
     }
 
 
+def holding(merged: dict[str, Any], lengths: Mapping[tuple[int, int | None], float]) -> dict[str, Any]:
+    """A bucket that says what stands in it: tokens by length, which become those of the bucket."""
+    parts = [
+        {"min_tokens": low, "max_tokens": high, "documents": 1, "tokens": round(tokens)}
+        for (low, high), tokens in lengths.items()
+    ]
+    return merged | {"lengths": parts, "documents": len(parts), "tokens": sum(p["tokens"] for p in parts)}
+
+
 def spread(domains: Sequence[str], cells: Floats, bounds: Sequence[int] = BOUNDS) -> list[dict[str, Any]]:
     """Buckets of a pool, tokens by domain and length."""
     edges = (0, *bounds, None)
