@@ -117,7 +117,7 @@ def test_rows_of_a_bucket_are_one_range_and_facts_add_up(tmp_path: Path) -> None
         told = {(p["min_tokens"], p["max_tokens"]): (p["documents"], p["tokens"]) for p in fact["lengths"]}
         assert told == {r: (len(n), sum(n)) for r, n in by_hand.items()}
         assert list(told) == sorted(told) and fact["rate"] == fact["tokens"] / documents.lengths.sum()
-    assert sum(len(f["lengths"]) > 1 for f in facts) > 1, "some are merged"
+    assert any(len(f["lengths"]) > 1 for f in facts), "some are merged"
     assert sum(f["image_tokens"] for f in facts) == 7100
     _, together = pack_buckets(documents, 8192, (), None)
     assert [(f["domain"], f["min_tokens"], f["max_tokens"], f["documents"]) for f in together] == [(None, 0, None, 180)]

@@ -41,7 +41,7 @@ def bucket(domain: str, lengths: tuple[int, int | None], tokens: float, image_fr
 
 def holding(merged: dict[str, Any], lengths: Mapping[tuple[int, int | None], float]) -> dict[str, Any]:
     """A bucket that says what stands in it: tokens by length, which become those of the bucket."""
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"min_tokens": low, "max_tokens": high, "documents": 1, "tokens": round(tokens)}
         for (low, high), tokens in lengths.items()
     ]
