@@ -36,7 +36,9 @@ from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.tokenise import tokenizer_for
 
 HOLDOUT = "holdout"
-EMIT_VERSION = 5
+EMIT_VERSION = 4
+PACK_VERSION = 5
+"""Of the pack plan, and so of its rows; tokenised documents are not made anew."""
 INDEX_VERSION = 1
 
 
