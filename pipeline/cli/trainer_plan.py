@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from gristmill.manifests.errors import UsageError
 from gristmill.manifests.manifest import MANIFEST
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def is_trainer_plan(path: Path) -> bool:
         return (path / MANIFEST).is_file()
     try:
         found: object = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):  # ValueError: of text, and of dates that are none
         return False
     return isinstance(found, Mapping) and "stages" in found
 
@@ -166,9 +167,12 @@ def draw(plan: Mapping[str, Any], folder: Path) -> list[Path]:
     """Write the plots into a folder."""
     from gristmill.pipeline.curriculum.plots import plots
 
-    folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
-    for name, png in plots(plan).items():
-        paths.append(folder / name)
-        paths[-1].write_bytes(png)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, png in plots(plan).items():
+            paths.append(folder / name)
+            paths[-1].write_bytes(png)
+    except OSError as error:
+        raise UsageError("cannot be written", "--plots", str(folder), error.strerror or "name a folder") from None
     return paths

@@ -52,6 +52,7 @@ def export(request: Request, out: Path, workers: int = 0, notify: Notify | None 
     if (standing := _standing(out, what["key"])) is not None:
         return {**standing, "reused": True}
     folder = out.parent / f".{out.name}.export"
+    _check_place(request, out, folder)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with driver_lock(folder):
@@ -63,6 +64,8 @@ def export(request: Request, out: Path, workers: int = 0, notify: Notify | None 
                     shutil.rmtree(folder, ignore_errors=True)
                 raise
     except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EACCES, errno.EROFS):
+            raise UsageError("cannot be written", "--out", str(out), error.strerror or "") from None
         if error.errno not in _NO_SPACE:
             raise
         with suppress(OSError):
@@ -70,6 +73,24 @@ def export(request: Request, out: Path, workers: int = 0, notify: Notify | None 
         remedy = "make room and run the same command again: nothing of it was left"
         raise EngineLostError("no space left on the device", str(out), None, remedy) from error
     return {**document, "reused": False}
+
+
+def _check_place(request: Request, out: Path, folder: Path) -> None:
+    """What stands in the hidden folder is taken away, so it must be an export's; and none stands within its dataset."""
+    dataset = request.dataset.resolve()
+    if out == dataset or dataset in out.parents:
+        raise UsageError("lies within the dataset", "--out", str(out), "name a folder beside it")
+    if folder.is_symlink() or (folder.exists() and not _is_ours(folder)):
+        remedy = "remove it, or name another --out"
+        raise UsageError("stands where the export would grow, and is none", "--out", str(folder), remedy)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder is what a killed export left: files alone, and the lock of one among them, or none at all."""
+    if not folder.is_dir():
+        return False
+    inside = list(folder.iterdir())
+    return not inside or (any(path.name == LOCK for path in inside) and all(path.is_file() for path in inside))
 
 
 def _described(request: Request, source: Source) -> dict[str, Any]:

@@ -11,19 +11,22 @@ stages:
   - {context: 8192, tokens: 1B, mix: {d8: 0.7, web: 0.3}, carry: restart}
 """
 
-import math
 import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.pipeline.reader.block_shuffle import ShuffleChoice
+from gristmill.pipeline.reader.mixture import PERIOD
+from gristmill.pipeline.recipe_yaml import parse_file
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 _TOKENS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMBT]?)\s*", re.IGNORECASE)
+
+MAX_TOKENS = 1 << 60
+"""More than all that was ever written; indices of rows are 64 bits."""
 
 Share = Annotated[float, Field(gt=0, le=1, strict=True)]
 Vision = Literal["none"] | Share
@@ -83,7 +86,9 @@ class PlanModel(BaseModel):
             raise ValueError(f"vision has {len(self.vision)} shares for {len(self.stages)} stages")
         unused = sorted(set(self.datasets) - {name for stage in self.stages for name in stage.names})
         if unused:
-            raise ValueError(f"no stage reads {', '.join(unused)}")
+            raise ValueError(f"no stage reads {', '.join(unused[:5])}")
+        if any(len(stage.names) > PERIOD for stage in self.stages):
+            raise ValueError(f"a stage reads more than {PERIOD} sources")
         return self
 
     def vision_of(self, stage: int) -> Vision | None:
@@ -100,13 +105,11 @@ def read_plan(path: Path) -> PlanModel:
     """The plan of a file. Raises UsageError where it cannot be read, RecipeError, naming file and key."""
     where = str(path)
     try:
-        return PlanModel.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return PlanModel.model_validate(parse_file(path.read_bytes(), where).plain())
     except OSError as error:
         raise UsageError(
             f"cannot be read ({error.strerror})", where, None, "name a plan, or a dataset's folder"
         ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise RecipeError("is no YAML", where, " ".join(str(error).split())[:120]) from None
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -116,9 +119,11 @@ def read_plan(path: Path) -> PlanModel:
 
 def tokens_of(text: int | float | str, where: str) -> int:
     """A number of tokens. Raises RecipeError."""
+    number: float = -1.0
     if isinstance(text, int | float):
-        if math.isfinite(text) and text >= 0:
-            return int(text)
+        number = text
     elif (found := _TOKENS.fullmatch(text)) is not None:
-        return int(float(found.group(1)) * _UNITS[found.group(2).upper()])
+        number = float(found.group(1)) * _UNITS[found.group(2).upper()]
+    if 0 <= number < MAX_TOKENS:
+        return int(number)
     raise RecipeError("is no number of tokens", where, text, "write it like 20B, 1.5T or 300M")

@@ -17,11 +17,10 @@ import pyarrow as pa
 import xxhash
 
 from gristmill.manifests.errors import InputError, UsageError, VerifyError
-from gristmill.manifests.ipc_layout import FILE_HEAD
 from gristmill.manifests.manifest import MANIFEST, parse_manifest, read_manifest
 from gristmill.manifests.remote_access import RemotePlace, is_remote, place_of
 from gristmill.manifests.row_index import ROW_TABLE, aux_hash
-from gristmill.manifests.trainer_schema import TokenizerIdentity
+from gristmill.manifests.trainer_schema import TokenizerIdentity, TrainerFormat, packed_schema
 from gristmill.pipeline.reader.block_cache import BlockCache, default_folder
 from gristmill.pipeline.reader.block_files import BlockFiles
 from gristmill.pipeline.reader.fetch_kernel import ENTRY_BYTES, NO_ROOM, NOT_OPEN, read_rows
@@ -67,7 +66,7 @@ class RowsDataset:
     def open(folder: str | Path) -> "RowsDataset":
         """By its manifest. Raises UsageError where it is no dataset of rows, or has no indexes."""
         remote = is_remote(str(folder))
-        root = place_of(str(folder)) if remote else Path(folder)
+        root = place_of(str(folder)) if remote else Path(folder).absolute()
         manifest = _remote_manifest(root) if isinstance(root, RemotePlace) else read_manifest(root)
         where = str(folder)
         if manifest["kind"] != "rows":
@@ -240,8 +239,9 @@ class RowsDataset:
         around_ids = [message[: ids_at - at], message[ids_at - at + ids_bytes :]]
         if aux_hash(around_ids) != int(place["aux"]):
             raise self._corrupt(int(self.first[shard]) + first, "its documents are not what they hash to")
-        schema = read_span(self.folder, self.shards[shard], len(FILE_HEAD), int(head.batches["at"][0]))
-        return _without_ids(schema, message)
+        # The file's own schema has no hash: the message is that of packed_schema, whatever stands there.
+        schema = packed_schema(TrainerFormat(self.context, self.tokenizer, "")).remove_metadata()
+        return _without_ids(schema.serialize().to_pybytes(), message)
 
 
 def _without_ids(schema: bytes, message: memoryview) -> pa.RecordBatch:

@@ -4,6 +4,7 @@
     next       global index that the next batch begins at or behind
     plan       digest of the plan: seed, stages, rates and datasets
     manifests  digest of each dataset's manifest, by name; also of those that earlier plans of the run read
+    seed       of the plan's order: a plan to come that has another would read rows again
     skipped    half-open ranges of global indices that are left out
     drawn      rows that were drawn of each source, over all: for a plan to come that goes on from them (`rebase`)
     base       those of them that were drawn before this plan, also of sources that it does not name; absent without
@@ -47,6 +48,7 @@ def state_of(at: Position) -> dict[str, Any]:
         "v": STATE_VERSION,
         "next": at.next,
         "plan": at.plan.digest,
+        "seed": at.plan.seed,
         "manifests": {**at.manifests, **_manifests(at.plan)},
         "skipped": [list(r) for r in at.skipped],
         "drawn": drawn,
@@ -61,17 +63,22 @@ def position_of(state: Mapping[str, Any], written: Plan, rebase: bool) -> Positi
 
     Raises UsageError where it is no state, or of another plan; RecipeError as `rebased`.
     """
+    if not isinstance(state, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # it comes from a file
+        raise UsageError("no state of a TokenStream", _WHERE, type(state).__name__, "give what state_dict gave")
     following: Any = state.get("next")
     skipped, base, drawn = _ranges(state.get("skipped")), _counts(state.get("base", {})), _counts(state.get("drawn"))
     known = state.get("v") == STATE_VERSION and type(following) is int
     if not known or skipped is None or base is None or drawn is None:
-        raise UsageError("no state of a TokenStream", _WHERE, sorted(state), "give what state_dict gave")
+        raise UsageError("no state of a TokenStream", _WHERE, sorted(map(str, state)), "give what state_dict gave")
     plan = rebased(written, base)
     said = state.get("manifests")
     said = {str(name): str(digest) for name, digest in said.items()} if isinstance(said, Mapping) else {}
     mine = {name: said.get(name) for name in plan.datasets}
     same = {"plan": state.get("plan") == plan.digest, "manifests": mine == _manifests(plan)}
     differing = [name for name, equal in same.items() if not equal]
+    if differing and rebase and state.get("seed") != written.seed:
+        remedy = "give the plan the seed of the run: with another, rows come again before an epoch is over"
+        raise UsageError("the state is of another order", _WHERE, state.get("seed"), remedy)
     if differing and rebase:
         return _begun_anew(written, drawn, said)
     if differing:

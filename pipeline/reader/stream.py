@@ -13,6 +13,7 @@ DataLoader with workers, worker i of n makes every n-th batch, by where it begin
 """
 
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -109,6 +110,7 @@ class TokenStream(_BASE):
         self._begin()
 
     def _begin(self) -> None:
+        self._pid = os.getpid()
         self._order, self._look = Window(self.plan), FetchAhead(self.plan)
         self._own, self._shared = threading.local(), threading.RLock()
         self._buffers = Buffers(_TORCH if _pinned(self.options) else None)
@@ -122,6 +124,7 @@ class TokenStream(_BASE):
 
     def __iter__(self) -> Iterator[Batch]:
         """Batches from `next` on; `next` moves when a batch is handed out, so what was read ahead is not lost."""
+        self._here()
         for batch, after, dropped in ahead(self._jobs(), self._made, self.threads, self.options.prefetch):
             self.next = after
             self.dropped += dropped
@@ -156,6 +159,11 @@ class TokenStream(_BASE):
     def _made(self, job: _Job) -> tuple[Batch | None, int, int]:
         indices, first, after, lost = job
         return (self._batch(indices, first) if first >= 0 else None), after, lost
+
+    def _here(self) -> None:
+        """After a fork: locks may have been held by a thread that this process does not have."""
+        if self._pid != os.getpid():
+            self._begin()
 
     @contextmanager
     def _dataset(self, name: str) -> Generator[RowsDataset]:
@@ -219,6 +227,7 @@ class TokenStream(_BASE):
 
     def rows(self, indices: Sequence[int]) -> Batch:
         """The rows at global indices of one stage, in any order, as a batch. Raises IndexError outside of it."""
+        self._here()
         return self._batch(np.array(indices, dtype=np.int64), min(indices))
 
     def skip(self, ranges: Iterable[tuple[int, int]]) -> None:
@@ -247,6 +256,7 @@ class TokenStream(_BASE):
         return {"source": name, "epoch": int(placed.epoch[0]), **self._documents(name, int(placed.row[0]))}
 
     def _documents(self, source: str, row: int) -> dict[str, Any]:
+        self._here()
         with self._dataset(self.plan.sources[source].dataset_name) as dataset:
             return dataset.documents(row)
 

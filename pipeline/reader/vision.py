@@ -40,7 +40,7 @@ def share(draws: Sequence[Draw]) -> float:
 
 def reached(have: float, wanted: float) -> bool:
     """Whether a share is the one wanted, but for the rounding of rates to PERIOD-ths."""
-    return have >= wanted - 1 / PERIOD
+    return have >= wanted - 1 / PERIOD and have > 0
 
 
 def check_vision(model: PlanModel, draws: Sequence[Draw], rows: Mapping[int, int] | Sequence[int], where: str) -> None:

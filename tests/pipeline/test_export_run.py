@@ -88,7 +88,7 @@ def test_two_exports_do_not_share_a_place(out: Path, tmp_path: Path) -> None:
     assert (tmp_path / ".x.export").is_dir()
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_killed_export_shows_nothing_and_goes_on(out: Path, tmp_path: Path, workers: str) -> None:
     words = ("export", "webdataset", out / "rows", "--out", tmp_path / "x", "--shard-bytes", "300", "--quiet")
     running = subprocess.Popen(command(*words, "--workers", workers))
