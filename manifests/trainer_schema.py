@@ -247,7 +247,12 @@ def _version() -> dict[str, str]:
 
 def packed_schema(form: TrainerFormat) -> pa.Schema:
     """Schema of packed rows of `form.context` tokens, with the format as metadata."""
-    ids = pa.list_(pa.field("item", pa.uint32(), nullable=False), form.context)
+    return packed_columns(form.context).with_metadata(form.metadata())
+
+
+def packed_columns(context: int) -> pa.Schema:
+    """The columns of packed rows of `context` tokens, without metadata."""
+    ids = pa.list_(pa.field("item", pa.uint32(), nullable=False), context)
     fields = [
         pa.field("row_id", pa.binary(ID_BYTES), nullable=False),
         pa.field("input_ids", ids, nullable=False),
@@ -258,7 +263,7 @@ def packed_schema(form: TrainerFormat) -> pa.Schema:
         pa.field("loss_spans", pa.list_(LOSS_SPAN), nullable=False),
         pa.field("tasks", pa.list_(TASK), nullable=False),
     ]
-    return pa.schema(fields, metadata=form.metadata())
+    return pa.schema(fields)
 
 
 def tokenised_schema(tokenizer: TokenizerIdentity) -> pa.Schema:

@@ -20,6 +20,7 @@ from gristmill.manifests.media_shard import MEDIA
 from gristmill.manifests.scan import Part, parts_for, read_columns
 from gristmill.manifests.verify_books import Dataset
 from gristmill.manifests.verify_files import Fault, Named
+from gristmill.manifests.verify_indexes import index_faults, indexes_of
 
 _KINDS = ("image", "video")
 
@@ -31,17 +32,12 @@ def media_faults(dataset: Dataset, whole: set[str], rows_are_sound: bool) -> Ite
     shards = manifest["media_shards"]
     if len(manifest.get("media_indexes", [])) != len(shards):
         yield Fault(dataset.name, "index", "not every media shard has one")
-    indexes = {named.entry.path: named for named in dataset.sound("media_indexes", whole)}
-    index_of = {
-        s["path"]: indexes[i["path"]]
-        for s, i in zip(shards, manifest.get("media_indexes", []), strict=False)
-        if i["path"] in indexes
-    }
+    indexes = indexes_of(dataset, whole, "media_shards", "media_indexes")
     last, sound = b"", rows_are_sound
     for named in dataset.sound("media_shards", whole):
         found = FileFaults(named)
         last = _shard(named, found, last)
-        mine = list(found.faults()) or list(_index_faults(named, index_of.get(named.entry.path)))
+        mine = list(found.faults()) or list(index_faults(named, indexes.get(named.entry.path), index_of_shard))
         yield from mine
         sound = sound and not mine
     said = manifest["totals"].get("media")
@@ -50,11 +46,6 @@ def media_faults(dataset: Dataset, whole: set[str], rows_are_sound: bool) -> Ite
         yield Fault(dataset.name, "books", f"totals.media is {said}, the media shards hold {held}")
     if sound and dataset.is_whole(whole):
         yield from _both_sides(dataset)
-
-
-def _index_faults(shard: Named, index: Named | None) -> Iterator[Fault]:
-    if index is not None and index_of_shard(shard.path, shard.entry.digest) != index.path.read_bytes():
-        yield Fault(index.shown, "index", "is not what follows from its shard")
 
 
 def _shard(named: Named, found: FileFaults, last: bytes) -> bytes:

@@ -37,6 +37,7 @@ from gristmill.manifests.trainer_schema import BREAK_LEVELS, HOLD_END, TOKENISED
 from gristmill.manifests.verify_books import Dataset
 from gristmill.manifests.verify_buckets import BucketCount
 from gristmill.manifests.verify_files import Fault, Named
+from gristmill.manifests.verify_indexes import index_faults, indexes_of
 from gristmill.manifests.verify_media import media_faults
 from gristmill.manifests.verify_row_media import media_places
 
@@ -96,7 +97,7 @@ class _Pieces:
 def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
     """Everything that is wrong in the whole files of a dataset of rows."""
     tokens, complete, buckets = 0, True, BucketCount(dataset)
-    indexes = _index_of(dataset, whole)
+    indexes = indexes_of(dataset, whole, "shards", "row_indexes")
     if len(dataset.manifest.get("row_indexes", [])) not in (0, len(dataset.manifest["shards"])):
         yield Fault(dataset.name, "index", "not every shard of rows has one")
     for named in dataset.sound("shards", whole):
@@ -106,7 +107,7 @@ def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
         except (VerifyError, pa.ArrowException, OSError, ValueError) as error:
             found.whole("unreadable", " ".join(str(error).split())[:200])
             counted = None
-        mine = list(found.faults()) or list(_index_faults(named, indexes.get(named.entry.path)))
+        mine = list(found.faults()) or list(index_faults(named, indexes.get(named.entry.path), index_of_shard))
         yield from mine
         tokens, complete = tokens + (counted or 0), complete and not mine
     for named in dataset.sound("tokenised", whole):
@@ -124,18 +125,6 @@ def rows_faults(dataset: Dataset, whole: set[str]) -> Iterator[Fault]:
             yield Fault(dataset.name, "books", f"totals.tokens is {said}, the rows hold {tokens}")
         yield from buckets.faults()
         yield from _placement(dataset)
-
-
-def _index_of(dataset: Dataset, whole: set[str]) -> dict[str, Named]:
-    """Path of a shard -> its index, where that is whole; {} for an output from before there were any."""
-    indexes = {named.entry.path: named for named in dataset.sound("row_indexes", whole)}
-    pairs = zip(dataset.manifest["shards"], dataset.manifest.get("row_indexes", []), strict=False)
-    return {shard["path"]: indexes[index["path"]] for shard, index in pairs if index["path"] in indexes}
-
-
-def _index_faults(shard: Named, index: Named | None) -> Iterator[Fault]:
-    if index is not None and index_of_shard(shard.path, shard.entry.digest) != index.path.read_bytes():
-        yield Fault(index.shown, "index", "is not what follows from its shard")
 
 
 def _shard(dataset: Dataset, named: Named, found: FileFaults, buckets: BucketCount) -> int | None:

@@ -15,7 +15,8 @@ import numpy as np
 from gristmill.pipeline.cut import Ints
 
 BOUNDS = (8_192, 32_768, 131_072, 524_288)
-"""Tokens; named `<8K`, `8-32K`, `32-128K`, `128-512K`, `>512K`, whatever the context of the rows."""
+"""Tokens: a window of 8K, and powers of four above it, whatever the context of the rows; also those of the default
+rates."""
 
 MIN_ROWS = 4
 """A bucket's last row is half empty on average. Padding of buckets of n to 2n rows' worth of tokens, log-normal lengths

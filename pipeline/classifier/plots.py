@@ -1,18 +1,16 @@
 """Plots of a classifier: reliability diagram, histogram of scores. PNG bytes, the same for the same numbers."""
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gristmill.pipeline.figures import new_figure, png_of
 from gristmill.stages.protocol import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-_DPI = 110
 _BINS = 40
 # Okabe and Ito 2008: told apart by people who are colour-blind, and in grey.
 _BEFORE, _AFTER = "#999999", "#0072B2"
@@ -21,7 +19,7 @@ _NEGATIVE, _POSITIVE = "#D55E00", "#009E73"
 
 def reliability_png(report: Mapping[str, Any], title: str) -> bytes:
     """Share of positives against predicted probability, before and after calibration, with 95 % intervals."""
-    figure, axes = _figure()
+    figure, axes = new_figure(5.5, 5)
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":", label="perfect")
     _curve(axes, report["before"], _BEFORE, "raw", False)
     _curve(axes, report["after"], _AFTER, "calibrated", True)
@@ -30,14 +28,14 @@ def reliability_png(report: Mapping[str, Any], title: str) -> bytes:
     axes.set_ylim(-0.05, 1.02)
     axes.set_aspect("equal")
     axes.legend(loc="upper left", fontsize=8, framealpha=0.9)
-    return _png(figure)
+    return png_of(figure)
 
 
 def scores_png(scores: Floats, positive: Floats, threshold: float, title: str) -> bytes:
     """How many documents of either class have which score, and the threshold."""
     from matplotlib.ticker import ScalarFormatter
 
-    figure, axes = _figure()
+    figure, axes = new_figure(5.5, 5)
     edges = np.linspace(0, 1, _BINS + 1).tolist()
     for value, colour, name in ((0, _NEGATIVE, "bad"), (1, _POSITIVE, "good")):
         chosen = scores[positive == value]
@@ -49,7 +47,7 @@ def scores_png(scores: Floats, positive: Floats, threshold: float, title: str) -
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8, framealpha=0.9, loc="upper center")
-    return _png(figure)
+    return png_of(figure)
 
 
 def _curve(axes: "Axes", part: Mapping[str, Any], colour: str, name: str, detailed: bool) -> None:
@@ -74,18 +72,3 @@ def _curve(axes: "Axes", part: Mapping[str, Any], colour: str, name: str, detail
             fontsize=6,
             color=colour,
         )
-
-
-def _figure() -> "tuple[Figure, Axes]":
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.5, 5), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
-
-
-def _png(figure: "Figure") -> bytes:
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=_DPI, metadata={"Software": None})
-    return out.getvalue()

@@ -4,7 +4,8 @@
 what repeating is worth.
 """
 
-from gristmill.pipeline.curriculum.cells import BOUNDS, bucket_names
+from gristmill.pipeline.buckets import BOUNDS
+from gristmill.pipeline.curriculum.cells import bucket_names
 from gristmill.pipeline.curriculum.rates import PRIOR, Rates, StageRates, load_rates
 from gristmill.pipeline.curriculum.repetition import value_of_epochs, value_of_next_epoch
 from gristmill.pipeline.curriculum.solve import Demand, Drawn, Problem, Supply, solve, supplies_of

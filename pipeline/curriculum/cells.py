@@ -1,7 +1,7 @@
 """Cells of a pool: domain by length of document, in tokens of the tokenizer that the rows are of.
 
 An array over cells is float64[domains, buckets]. Bucket b holds documents of [edge b, edge b + 1) tokens, the edges
-being 0, the bounds and infinity; code counts by whole repository. BOUNDS are those of the default rates.
+being 0, the bounds and infinity; code counts by whole repository.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-
-BOUNDS = (8192, 32_768, 131_072, 524_288)
-"""Bounds of the buckets of the default rates: a window of 8K, and powers of four above it."""
 
 
 def length_name(tokens: int) -> str:

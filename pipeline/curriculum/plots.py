@@ -3,20 +3,19 @@
 The plan comes as the plain data that `gristmill plan --json` prints.
 """
 
-import io
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gristmill.pipeline.figures import new_figure, png_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Shown = Mapping[str, Any]
 
-_DPI = 110
 # Okabe and Ito 2008: told apart by people who are colour-blind; grey is for what is synthesised; beyond seven, hatched.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 _HATCHES = ("", "//", "..", "xx", "--", "oo")
@@ -40,7 +39,7 @@ def shares_png(plan: Shown, key: str, title: str) -> bytes:
     """Stacked bars: the share of each bucket, or domain, in each stage; synthesised sequences are one of their own."""
     stages: Sequence[Shown] = plan["stages"]
     names = _ordered(plan, key)
-    figure, axes = _figure(1.6 + 1.15 * len(stages) + 2.0, 4.2)
+    figure, axes = new_figure(1.6 + 1.15 * len(stages) + 2.0, 4.2)
     at, bottom = np.arange(len(stages)), np.zeros(len(stages))
     for number, name in enumerate(names):
         share = np.array([sum(s["rate"] * _share(s, key, name) for s in stage["sources"]) for stage in stages])
@@ -56,13 +55,13 @@ def shares_png(plan: Shown, key: str, title: str) -> bytes:
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=9)
     _plain_frame(axes)
-    return _png(figure)
+    return png_of(figure)
 
 
 def epochs_png(plan: Shown) -> bytes:
     """Epochs over the whole run of each domain and length, with its cap; those of several packings add up."""
     cells: Sequence[Shown] = [c for c in plan["epochs"] if c["epochs"] > 0]
-    figure, axes = _figure(7.6, 1.4 + 0.24 * max(len(cells), 4))
+    figure, axes = new_figure(7.6, 1.4 + 0.24 * max(len(cells), 4))
     at = np.arange(len(cells))[::-1]
     axes.barh(at, [c["epochs"] for c in cells], 0.72, color=_COLOURS[0])
     for y, cell in zip(at, cells, strict=True):
@@ -85,14 +84,14 @@ def epochs_png(plan: Shown) -> bytes:
     axes.set_ylim(-0.7, max(len(cells), 1) - 0.3)
     axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
     _plain_frame(axes)
-    return _png(figure)
+    return png_of(figure)
 
 
 def exposure_png(plan: Shown) -> bytes:
     """Tokens of documents of each length seen so far, over the tokens of the run, on logarithmic axes."""
     stages: Sequence[Shown] = plan["stages"]
     names = _ordered(plan, "bucket")
-    figure, axes = _figure(7.6, 4.2)
+    figure, axes = new_figure(7.6, 4.2)
     ends = np.cumsum([0, *(s["tokens"] for s in stages)])
     points = [np.linspace(a, b, 60)[1:] for a, b in pairwise(ends.tolist())]
     for number, name in enumerate(names):
@@ -123,7 +122,7 @@ def exposure_png(plan: Shown) -> bytes:
     axes.set(xlabel="part of the run", ylabel="tokens seen, parts of the run", title="Exposure by length", xlim=(0, 1))
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=9)
     _plain_frame(axes)
-    return _png(figure)
+    return png_of(figure)
 
 
 def _parts(source: Shown, key: str) -> Sequence[tuple[str, float, tuple[float, float]]]:
@@ -181,18 +180,3 @@ def short_tokens(tokens: float) -> str:
 
 def _plain_frame(axes: "Axes") -> None:
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _figure(width: float, height: float) -> "tuple[Figure, Axes]":
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
-
-
-def _png(figure: "Figure") -> bytes:
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=_DPI, metadata={"Software": None})
-    return out.getvalue()

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gristmill.manifests.canonical import key_of
 from gristmill.manifests.errors import RecipeError, UsageError
-from gristmill.pipeline.curriculum.cells import BOUNDS
+from gristmill.pipeline.buckets import BOUNDS
 from gristmill.pipeline.curriculum.room import MOST_COLUMNS
 
 PRIOR = "prior, not ablated"

@@ -21,8 +21,9 @@ from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.ipc import read_ipc
 from gristmill.manifests.schema import DOCUMENT
 from gristmill.manifests.trainer_schema import TOKENISED, TokenizerIdentity
-from gristmill.manifests.verify_files import READ_BYTES, is_inside
+from gristmill.manifests.verify_files import READ_BYTES
 from gristmill.pipeline.export.shape import Request, Source
+from gristmill.pipeline.reader.shard_source import check_inside
 
 ID_BYTES = 4
 _ROW_BYTES = 100
@@ -36,10 +37,7 @@ Entries = Sequence[Mapping[str, Any]]
 def open_tokenised(request: Request, manifest: Mapping[str, Any], stop: int) -> Source:
     """The tokenised documents behind a dataset of rows."""
     entries, folder = manifest["tokenised"], request.dataset
-    for entry in entries:
-        if not is_inside(entry["path"]):
-            remedy = "this manifest was tampered with: do not use the dataset"
-            raise VerifyError("a path that leaves the folder of its manifest", str(folder), entry["path"], remedy)
+    check_inside(folder, (entry["path"] for entry in entries))
     starts = starts_of(entries)
     sound = lru_cache(None)(lambda number: _sound(folder, entries[number]))
 

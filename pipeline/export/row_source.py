@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.errors import UsageError
-from gristmill.manifests.trainer_schema import TrainerFormat, packed_schema
+from gristmill.manifests.trainer_schema import packed_columns
 from gristmill.pipeline.export.shape import Request, Source
 from gristmill.pipeline.reader.order import places
 from gristmill.pipeline.reader.plan import Plan, implicit_plan
@@ -31,7 +31,7 @@ def open_rows(request: Request, stop: int) -> Source:
         remedy = "export its documents (`webdataset` of a dataset of documents), or read rows by TokenStream"
         raise UsageError("rows with pictures have no place for their bytes", "export", request.dataset, remedy)
     shuffled = request.order == "shuffled"
-    schema = packed_schema(TrainerFormat(dataset.context, dataset.tokenizer, "")).remove_metadata()
+    schema = packed_columns(dataset.context)
     stored_bytes = sum(shard["bytes"] for shard in dataset.manifest["shards"])
     whole = lru_cache(_BATCHES_HELD)(dataset.without_ids)
 

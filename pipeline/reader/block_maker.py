@@ -18,7 +18,7 @@ from gristmill.manifests.row_index import RowIndex
 from gristmill.pipeline.reader.block_cache import HEADER, BlockCache, block_header, block_name
 from gristmill.pipeline.reader.make_block import places_of, write_block
 from gristmill.pipeline.reader.open_shards import read_head
-from gristmill.pipeline.reader.shard_source import Layout, Shard, read_span
+from gristmill.pipeline.reader.shard_source import Layout, Shard, open_file, read_span
 
 Ints = npt.NDArray[np.int64]
 
@@ -83,7 +83,7 @@ class BlockMaker:
     def _index_fd(self, shard: Shard) -> int:
         place = self.layout.root
         if not isinstance(place, RemotePlace):
-            return os.open(shard.index, os.O_RDONLY | os.O_CLOEXEC)
+            return open_file(shard.index)
         return self.cache.get(_index_name(shard), shard.index_bytes, b"", lambda fd: _fetch_index(place, shard, fd))
 
     def drop(self, block: int) -> None:

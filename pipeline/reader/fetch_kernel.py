@@ -66,26 +66,27 @@ def read_rows(
     """
     size = ids.shape[1]
     for i in range(start, len(rows)):
-        shard = _last_at_most(shards[:, 7], 0, len(shards), rows[i])
-        if shards[shard, 0] < 0:
-            return 3, i
-        row = rows[i] - shards[shard, 7]
-        batch = _last_at_most(batches[:, 0], shards[shard, 5], shards[shard, 6], row)
-        fd, index_fd = np.int32(shards[shard, 0]), np.int32(shards[shard, 1])
-        if not _read(index_fd, entries.ctypes.data + 32 * i, 32, shards[shard, 2] + 16 * row):
-            return 2, i
+        shard = _last_at_most(shards[:, FIRST_ROW], 0, len(shards), rows[i])
+        if shards[shard, FD] < 0:
+            return NOT_OPEN, i
+        row = rows[i] - shards[shard, FIRST_ROW]
+        batch = _last_at_most(batches[:, 0], shards[shard, FIRST_BATCH], shards[shard, STOP_BATCH], row)
+        fd, index_fd = np.int32(shards[shard, FD]), np.int32(shards[shard, INDEX_FD])
+        both = 2 * ENTRY_BYTES
+        if not _read(index_fd, entries.ctypes.data + both * i, both, shards[shard, ROWS_AT] + ENTRY_BYTES * row):
+            return INDEX_SHORT, i
         offsets = entries[i].view(np.uint32)
         low, high = np.int64(offsets[2]), np.int64(offsets[6])
-        if not 0 <= low <= high <= shards[shard, 4]:
-            return 2, i
+        if not 0 <= low <= high <= shards[shard, SIDES_BYTES]:
+            return INDEX_SHORT, i
         bounds[i + 1] = bounds[i] + high - low
         if bounds[i + 1] > len(sides):
-            return 4, i
-        if not _read(index_fd, sides.ctypes.data + bounds[i], high - low, shards[shard, 3] + low):
-            return 2, i
+            return NO_ROOM, i
+        if not _read(index_fd, sides.ctypes.data + bounds[i], high - low, shards[shard, SIDES_AT] + low):
+            return INDEX_SHORT, i
         if batches[batch, 2] != 0:
             continue
         at = batches[batch, 1] + size * (row - batches[batch, 0])
         if not _read(fd, ids.ctypes.data + size * i, size, at):
-            return 1, i
+            return IDS_SHORT, i
     return 0, 0

@@ -10,6 +10,16 @@ from typing import Any
 from gristmill.pipeline.reader.plan import Plan
 
 
+def drawn_until(plan: Plan, index: int) -> dict[str, int]:
+    """Rows that the first `index` of a plan draw of each source that they draw from."""
+    rows: dict[str, int] = {}
+    for number, stage in enumerate(plan.stages):
+        for name, count in stage.mixture.counts(min(max(index - plan.starts[number], 0), stage.rows)):
+            if count:
+                rows[name] = rows.get(name, 0) + count
+    return rows
+
+
 def exposure(plan: Plan, until: int) -> dict[str, dict[str, Any]]:
     """For each source of a plan what its first `until` rows draw.
 
@@ -17,10 +27,7 @@ def exposure(plan: Plan, until: int) -> dict[str, dict[str, Any]]:
     as so many of its rows hold on average; its `dataset`, `domain` (None: any) and `bucket`; `lengths`, the part of its
     tokens that is of documents of each length.
     """
-    rows = dict.fromkeys(plan.sources, 0)
-    for number, stage in enumerate(plan.stages):
-        for name, count in stage.mixture.counts(min(max(until - plan.starts[number], 0), stage.rows)):
-            rows[name] += count
+    rows = dict.fromkeys(plan.sources, 0) | drawn_until(plan, until)
     return {
         name: {
             "dataset": source.dataset_name,

@@ -8,9 +8,8 @@ import os
 from pathlib import Path
 from typing import Protocol
 
-from gristmill.manifests.errors import VerifyError
 from gristmill.manifests.remote_access import RemotePlace
-from gristmill.pipeline.reader.shard_source import Root
+from gristmill.pipeline.reader.shard_source import Root, open_file, read_object
 
 
 class MediaFile(Protocol):
@@ -25,7 +24,7 @@ class LocalFile:
     """A file, closed when nobody reads it any more: threads may, while the store lets it go."""
 
     def __init__(self, path: Path) -> None:
-        self.fd = _open_file(path)
+        self.fd = open_file(path)
 
     def __del__(self) -> None:
         if hasattr(self, "fd"):
@@ -45,16 +44,7 @@ class RemoteFile:
 
     def read(self, size: int, at: int) -> bytes:
         """See MediaFile. Raises StorageLostError where the storage does not answer."""
-        from gristmill.manifests.remote import ChangedError, Found, absent, damaged, read_range
-
-        found = Found(self._place.key(self._name), self._size, "", 0.0)
-        try:
-            return read_range(self._place, self._name, at, min(at + size, self._size), found)
-        except FileNotFoundError:
-            raise absent(self._place, self._name) from None
-        except ChangedError:
-            how = f"it has not the {self._size} bytes that were written"
-            raise damaged(self._place, self._name, how) from None
+        return read_object(self._place, self._name, at, at + size, self._size)
 
 
 def open_media(root: Root, path: str, size: int) -> MediaFile:
@@ -66,7 +56,7 @@ def read_index(root: Root, path: str, size: int) -> bytes:
     """All of an index below a dataset's root."""
     if not isinstance(root, Path):
         return RemoteFile(root, path, size).read(size, 0)
-    with os.fdopen(_open_file(root / path), "rb") as file:
+    with os.fdopen(open_file(root / path), "rb") as file:
         return file.read()
 
 
@@ -78,11 +68,3 @@ def _rest(fd: int, data: bytes, size: int, at: int) -> bytes:
         parts.append(part)
         done += len(part)
     return b"".join(parts)
-
-
-def _open_file(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        remedy = "see `gristmill verify`"
-        raise VerifyError("a file of the dataset cannot be opened", str(path), error.strerror, remedy) from None

@@ -18,9 +18,8 @@ import xxhash
 
 from gristmill.manifests.errors import UsageError, VerifyError
 from gristmill.manifests.media_index import MediaIndex
-from gristmill.manifests.verify_files import is_inside
 from gristmill.pipeline.reader.media_files import LocalFile, MediaFile, open_media, read_index
-from gristmill.pipeline.reader.shard_source import Root, shown
+from gristmill.pipeline.reader.shard_source import Root, check_inside, shown
 
 MAX_OPEN = 256
 """Shards, some 64 GiB of media; the index of each takes 150 KB of memory."""
@@ -49,11 +48,7 @@ def media_shards(root: Root, manifest: Mapping[str, Any]) -> list[MediaShard]:
     shards, indexes = manifest["media_shards"], manifest.get("media_indexes", [])
     if len(shards) != len(indexes):
         raise UsageError("its media shards have no indexes", shown(root, ""), None, "run its recipe again")
-    for entry in (*shards, *indexes):
-        if not is_inside(entry["path"]):
-            remedy = "this manifest was tampered with: do not use the dataset"
-            where = shown(root, "manifest.json")
-            raise VerifyError("a path that leaves the folder of its manifest", where, entry["path"], remedy)
+    check_inside(root, (entry["path"] for entry in (*shards, *indexes)))
     return [
         MediaShard(
             *(s["path"], i["path"], s["digest"], s["rows"], bytes.fromhex(s["extra"]["first"])),

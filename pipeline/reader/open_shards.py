@@ -30,7 +30,7 @@ from gristmill.pipeline.reader.fetch_kernel import (
     SIDES_BYTES,
     STOP_BATCH,
 )
-from gristmill.pipeline.reader.shard_source import Layout, Shard
+from gristmill.pipeline.reader.shard_source import Layout, Shard, open_file
 
 MAX_OPEN = 16_384
 """Shards of a reader, each with two files, where the process may have that many: opening one costs what reading ten
@@ -78,9 +78,9 @@ class OpenShards:
             self.table[oldest, [FD, INDEX_FD]] = -1
             _close(files)
         shard = self._shards[number]
-        fd, index_fd = _open_file(str(shard.path)), -1
+        fd, index_fd = open_file(shard.path), -1
         try:
-            index_fd = _open_file(str(shard.index))
+            index_fd = open_file(shard.index)
             if number not in self.heads:
                 self._learn(number, read_head(shard, index_fd, self._layout.context))
         except BaseException:
@@ -160,14 +160,6 @@ def read_head(shard: Shard, index_fd: int, context: int) -> RowIndex:
     if not same or head.rows != shard.rows or head.context != context:
         raise VerifyError("an index of another shard", str(shard.index), None, "see `gristmill verify`")
     return head
-
-
-def _open_file(path: str) -> int:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        remedy = "see `gristmill verify`"
-        raise VerifyError("a file of the dataset cannot be opened", path, error.strerror, remedy) from None
 
 
 def _close(files: tuple[int, int]) -> None:

@@ -39,13 +39,3 @@ def _check(plan: Plan, base: Mapping[str, int]) -> None:
         draws += [Draw(number, plan.sources[name], rows) for name, rows in stage.mixture.counts(stage.rows)]
     pools = plan.pools or {name: name for name in plan.datasets}
     check_epochs(draws, pools, plan.limits, [f"stage {n}, with what was read before" for n in range(len(plan.stages))])
-
-
-def drawn_until(plan: Plan, index: int) -> dict[str, int]:
-    """Rows that the first `index` of a plan draw of each source that they draw from."""
-    rows: dict[str, int] = {}
-    for number, stage in enumerate(plan.stages):
-        for name, count in stage.mixture.counts(min(max(index - plan.starts[number], 0), stage.rows)):
-            if count:
-                rows[name] = rows.get(name, 0) + count
-    return rows

@@ -8,6 +8,7 @@ manifest is refused.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.manifest import MANIFEST, parse_manifest, read_manifest
 from gristmill.manifests.remote_access import RemotePlace, is_remote, place_of
 from gristmill.manifests.row_index import ROW_TABLE, aux_hash
-from gristmill.manifests.trainer_schema import TokenizerIdentity, TrainerFormat, packed_schema
+from gristmill.manifests.trainer_schema import TokenizerIdentity, packed_columns
 from gristmill.pipeline.reader.block_cache import BlockCache, default_folder
 from gristmill.pipeline.reader.block_files import BlockFiles
 from gristmill.pipeline.reader.fetch_kernel import ENTRY_BYTES, NO_ROOM, NOT_OPEN, read_rows
@@ -114,7 +115,7 @@ class RowsDataset:
 
     def place(self, row: int) -> tuple[Shard, int]:
         """The shard of a row, and the row's number there."""
-        shard = int(self._shard_of(row))
+        shard = int(self._layout.shard_of(row))
         return self.shards[shard], row - int(self.first[shard])
 
     def read(self, rows: Ints, out: Ids, verify: bool = True) -> RawSides:
@@ -158,7 +159,7 @@ class RowsDataset:
             elif ended:
                 raise self._corrupt(int(rows[start]), "it, or its index, is cut short")
         for i in files.apart(rows) if files.some_apart else ():
-            shard = int(self._shard_of(rows[i]))
+            shard = int(self._layout.shard_of(rows[i]))
             row = int(rows[i] - self.first[shard])
             try:
                 fill_row(self.shards[shard].codec, files.ids_of(shard, row), ids[i], row)
@@ -182,7 +183,7 @@ class RowsDataset:
     def open_shards(self) -> OpenShards | BlockFiles:
         """The files of this process."""
         if self._files is None or not self._files.is_of_this_process():
-            layout = Layout(self.folder, self.shards, self.first, self.context)
+            layout = self._layout
             self._files = OpenShards(layout) if self.cache is None else BlockFiles(layout, self.cache, self.block_rows)
         return self._files
 
@@ -192,9 +193,9 @@ class RowsDataset:
             self._media = MediaStore(self.folder, media_shards(self.folder, self.manifest))
         return self._media
 
-    def _shard_of(self, rows: Any) -> Any:
-        """The number of the shard that each row stands in."""
-        return np.searchsorted(self.first, rows, side="right") - 1
+    @property
+    def _layout(self) -> Layout:
+        return Layout(self.folder, self.shards, self.first, self.context)
 
     def _verify(self, rows: Ints, ids: Any, entries: Any, sides: tuple[Any, Ints]) -> None:
         data, bounds = memoryview(sides[0]), sides[1].tolist()
@@ -223,7 +224,7 @@ class RowsDataset:
 
     def batch_of(self, row: int) -> tuple[int, int, int]:
         """The shard of a row, the record batch there, and the row of the dataset that this batch begins with."""
-        shard = int(self._shard_of(row))
+        shard = int(self._layout.shard_of(row))
         batches = self.open_shards().whole_head(shard).batches
         number = int(np.searchsorted(batches["first"], row - self.first[shard], side="right")) - 1
         return shard, number, int(self.first[shard]) + int(batches["first"][number])
@@ -239,18 +240,23 @@ class RowsDataset:
         around_ids = [message[: ids_at - at], message[ids_at - at + ids_bytes :]]
         if aux_hash(around_ids) != int(place["aux"]):
             raise self._corrupt(int(self.first[shard]) + first, "its documents are not what they hash to")
-        # The file's own schema has no hash: the message is that of packed_schema, whatever stands there.
-        schema = packed_schema(TrainerFormat(self.context, self.tokenizer, "")).remove_metadata()
-        return _without_ids(schema.serialize().to_pybytes(), message)
+        return _without_ids(self.context, message)
 
 
-def _without_ids(schema: bytes, message: memoryview) -> pa.RecordBatch:
-    """A batch as it stands in a file of this schema; its ids are neither read nor decompressed."""
-    names = pa.ipc.read_schema(pa.py_buffer(schema)).names
-    fields = [i for i, name in enumerate(names) if name != "input_ids"]
+def _without_ids(context: int, message: memoryview) -> pa.RecordBatch:
+    """A batch of packed rows as it stands in a file; its ids are neither read nor decompressed. The file's own schema
+    has no hash: the message is taken for one of `packed_columns`, whatever stands there."""
+    schema, fields = _schema_message(context)
     options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     with pa.ipc.open_stream(pa.py_buffer(schema + message), options=options) as reader:
         return reader.read_next_batch()
+
+
+@lru_cache(maxsize=8)
+def _schema_message(context: int) -> tuple[bytes, list[int]]:
+    """The schema of packed rows as a message of IPC, and the numbers of all columns but the ids."""
+    schema = packed_columns(context)
+    return schema.serialize().to_pybytes(), [i for i, name in enumerate(schema.names) if name != "input_ids"]
 
 
 def _remote_manifest(place: RemotePlace) -> dict[str, Any]:

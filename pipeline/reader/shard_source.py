@@ -4,7 +4,8 @@ A dataset's root is a Path or a RemotePlace; a shard names its files below it. F
 GET, that goes on where its connection broke off (`manifests.remote`); nothing is listed.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,15 +64,19 @@ def shard_of(root: Root, entry: Mapping[str, Any], index: Mapping[str, Any]) -> 
         raise UsageError(
             "shards of an unknown codec", shown(root, entry["path"]), codec, "read it with a later version"
         )
-    for path in (entry["path"], index["path"]):
-        if not is_inside(path):
-            remedy = "this manifest was tampered with: do not use the dataset"
-            raise VerifyError(
-                "a path that leaves the folder of its manifest", shown(root, "manifest.json"), path, remedy
-            )
+    check_inside(root, (entry["path"], index["path"]))
     base = root if isinstance(root, Path) else Path()
     files = (base / entry["path"], base / index["path"])
     return Shard(*files, entry["digest"], entry["rows"], entry["bytes"], index["digest"], index["bytes"], codec)
+
+
+def check_inside(root: Root, paths: Iterable[str]) -> None:
+    """Raises VerifyError where a path of a dataset's manifest leaves the root."""
+    for path in paths:
+        if not is_inside(path):
+            remedy = "this manifest was tampered with: do not use the dataset"
+            where = shown(root, "manifest.json")
+            raise VerifyError("a path that leaves the folder of its manifest", where, path, remedy)
 
 
 def shown(root: Root, path: str | Path) -> str:
@@ -83,23 +88,35 @@ def read_span(root: Root, shard: Shard, start: int, stop: int) -> bytes:
     """The bytes [start, stop) of a shard's file. Raises VerifyError where it is gone or not as long as it was written,
     StorageLostError where object storage does not answer."""
     if isinstance(root, RemotePlace):
-        return _remote_span(root, shard, start, stop)
+        return read_object(root, shard.path.as_posix(), start, stop, shard.bytes)
     try:
         with open(shard.path, "rb") as file:
             file.seek(start)
             return file.read(stop - start)
     except OSError as error:
-        remedy = "see `gristmill verify`"
-        raise VerifyError("a file of the dataset cannot be opened", str(shard.path), error.strerror, remedy) from None
+        raise _not_opened(shard.path, error) from None
 
 
-def _remote_span(place: RemotePlace, shard: Shard, start: int, stop: int) -> bytes:
+def open_file(path: str | Path) -> int:
+    """A descriptor to read by. Raises VerifyError where it is gone, or cannot be opened."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _not_opened(path, error) from None
+
+
+def _not_opened(path: str | Path, error: OSError) -> VerifyError:
+    remedy = "see `gristmill verify`"
+    return VerifyError("a file of the dataset cannot be opened", str(path), error.strerror, remedy)
+
+
+def read_object(place: RemotePlace, name: str, start: int, stop: int, size: int) -> bytes:
+    """The bytes [start, stop) of an object of `size` bytes, as far as it has them. Raises as `read_span`."""
     from gristmill.manifests.remote import ChangedError, Found, absent, damaged, read_range
 
-    name = shard.path.as_posix()
     try:
-        return read_range(place, name, start, min(stop, shard.bytes), Found(place.key(name), shard.bytes, "", 0.0))
+        return read_range(place, name, start, min(stop, size), Found(place.key(name), size, "", 0.0))
     except FileNotFoundError:
         raise absent(place, name) from None
     except ChangedError:
-        raise damaged(place, name, f"it has not the {shard.bytes} bytes that were written") from None
+        raise damaged(place, name, f"it has not the {size} bytes that were written") from None

@@ -14,7 +14,6 @@ documents (their `derived` is 0).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -159,14 +158,20 @@ def _not_tiled(dataset: RowsDataset) -> VerifyError:
 
 def pools(datasets: Mapping[str, RowsDataset]) -> dict[str, str]:
     """For each dataset the name of the first one, in the order given, that holds documents of it, itself at least."""
-    known = {name: _documents(dataset.folder, dataset.manifest) for name, dataset in datasets.items()}
-    pool = {name: name for name in datasets}
-    order = {name: number for number, name in enumerate(datasets)}
-    for one, other in combinations(datasets, 2):
-        if known[one] & known[other]:
-            first, second = sorted((pool[one], pool[other]), key=order.__getitem__)
-            pool = {name: first if p == second else p for name, p in pool.items()}
-    return pool
+    names = list(datasets)
+    parent = list(range(len(names)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            number = parent[number]
+        return number
+
+    holder: dict[str, int] = {}
+    for number, dataset in enumerate(datasets.values()):
+        for digest in _documents(dataset.folder, dataset.manifest):
+            one, other = root(holder.setdefault(digest, number)), root(number)
+            parent[max(one, other)] = min(one, other)
+    return {name: names[root(number)] for number, name in enumerate(names)}
 
 
 def _documents(root_of: Root, manifest: Mapping[str, Any]) -> set[str]:

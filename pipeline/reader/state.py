@@ -19,8 +19,9 @@ from typing import Any
 
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.batches import merged
+from gristmill.pipeline.reader.ledger import drawn_until
 from gristmill.pipeline.reader.plan import Plan
-from gristmill.pipeline.reader.rebase import drawn_until, rebased
+from gristmill.pipeline.reader.rebase import rebased
 
 STATE_VERSION = 1
 

@@ -10,11 +10,9 @@ import json
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -24,18 +22,13 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from pyarrow import parquet
 
 from gristmill.manifests.errors import UsageError
-from gristmill.manifests.verify import verify
 from gristmill.pipeline import demo_sources
 from gristmill.pipeline.cli.main import main
-from gristmill.pipeline.cli.run import warnings
-from gristmill.pipeline.demo_classifiers import make
 from gristmill.pipeline.demo_data import FINISHED_MARKER, LICENCES, PARTS, DemoReport, collect
 from gristmill.pipeline.demo_sources import regular_files
 from gristmill.pipeline.lock import LOCK
 from gristmill.pipeline.recipe import load_recipe
-from tests.laws.running import run_inline
 
-SMALL_BYTES = 12_000
 STATEMENT = "${ $( A comment with $. in it $) min $e |- ph $.  maj $p |- ps $= a b $.\n$}\n"
 
 
@@ -361,42 +354,6 @@ def test_recipe_reads_what_is_gathered(made: tuple[Path, DemoReport], repo: Path
     assert read_files == gathered
     used = {recipe["datasets"][name]["domain"] for name in reads}
     assert used == {part.domain for part in PARTS}
-
-
-@pytest.fixture(scope="module")
-def code_alone(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> tuple[Path, dict[str, Any]]:
-    """Output and manifests of the demo where apt and npm are absent; a part of the standard library is all there is.
-
-    A fixture, since the 20 s of a test would count kernels that are compiled for the first time.
-    """
-    tmp_path = tmp_path_factory.mktemp("code-alone")
-    recipe = tmp_path / "pipeline/recipes/demo.yaml"
-    recipe.parent.mkdir(parents=True)
-    recipe.write_bytes((repo / "pipeline/recipes/demo.yaml").read_bytes())
-    code = tmp_path / "demo/input/code/cpython"
-    code.mkdir(parents=True)
-    modules = sorted(Path(sysconfig.get_path("stdlib")).glob("[a-z]*/[a-z]*.py"))
-    for path in [p for p in modules if p.stat().st_size < SMALL_BYTES and "packages" not in p.parts[-2]][:300]:
-        (code / f"{path.parent.name}_{path.name}").write_bytes(path.read_bytes())
-    (tmp_path / "demo/input" / FINISHED_MARKER).write_text("{}")
-    with pytest.MonkeyPatch.context() as without_npm:
-        without_npm.setenv("PATH", str(tmp_path))
-        make(tmp_path / "demo/input", tmp_path / "demo/models", tmp_path / "cache", silent)
-    out = tmp_path / "demo/out"
-    return out, run_inline(recipe, out)
-
-
-def test_recipe_runs_on_code_alone(code_alone: tuple[Path, dict[str, Any]]) -> None:
-    out, manifests = code_alone
-    empty = [name for name, manifest in manifests.items() if not manifest["totals"]["records"] and name != "holdout"]
-    assert empty == ["web", "math", "metamath", "knowledge_text", "knowledge_jsonl", "knowledge_parquet"]
-    told = [line.split()[1] for line in warnings(manifests)]
-    assert told == empty
-    kept = manifests["corpus"]["totals"]["records"]
-    assert kept > 100
-    assert manifests["train_8k"]["totals"]["rows"] > 0
-    assert manifests["train_8k"]["totals"]["records"] + manifests["holdout"]["totals"]["records"] == kept
-    assert verify(out, deep=True).faults == []
 
 
 def test_command_prints_one_object(tmp_path: Path, cache: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,6 @@
 """The trainer's stream from a real server: the same rows as from a folder, few requests, and servers that break."""
 
 import json
-import random
 import shutil
 import threading
 import time
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gristmill.manifests import ipc
 from gristmill.manifests.errors import EngineLostError, InputError, UsageError, VerifyError
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.remote import put
@@ -23,31 +21,15 @@ from tests.extras.s3.server import Proxy, Request
 from tests.laws.running import run_inline, write_recipe
 from tests.pipeline.pictures import RECIPE as MEDIA_RECIPE
 from tests.pipeline.pictures import corpus, write_documents
+from tests.pipeline.reader.cold_rows import make_rows
 
-RECIPE = """
-name: trainer
-seed: 1
-tokenizer: bytes
-datasets:
-  docs: {read: {jsonl: "docs.jsonl", key: id}, domain: web}
-  plain: {from: [docs], steps: [emit: {context: 64}]}
-  cold: {from: [docs], steps: [emit: {context: 64, compression: zstd}]}
-"""
 BOTH = pytest.mark.parametrize("name", ["plain", "cold"])
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An output with the same rows twice, in several shards."""
-    path = tmp_path_factory.mktemp("trainer")
-    draw = random.Random(5)
-    texts = [" ".join(str(draw.randrange(1000)) for _ in range(draw.randrange(1, 60))) for _ in range(160)]
-    (path / "docs.jsonl").write_text("\n".join(json.dumps({"id": f"d{i}", "text": t}) for i, t in enumerate(texts)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ipc, "BATCH_BYTES", 4000)
-        patch.setattr(ipc, "SHARD_BYTES", 20_000)
-        run_inline(write_recipe(path, RECIPE), path / "out")
-    return path / "out"
+    return make_rows(tmp_path_factory.mktemp("trainer"))
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.manifest import FORMAT, FORMAT_VERSION, write_manifest
-from gristmill.pipeline.curriculum.cells import BOUNDS, Floats
+from gristmill.pipeline.buckets import BOUNDS
+from gristmill.pipeline.curriculum.cells import Floats
 from tests.pipeline.trainer_rows import TOKENIZER
 
 

@@ -1,9 +1,9 @@
 """Cold storage: compressed rows are the plain ones, for our reader and any other; what is crafted is told."""
 
-import json
 import os
 import random
 import shutil
+import signal
 import struct
 from pathlib import Path
 from typing import Any
@@ -25,31 +25,13 @@ from gristmill.pipeline.reader import ReadOptions, TokenStream
 from gristmill.pipeline.reader.block_cache import BlockCache
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
 from tests.laws.running import run_inline, write_recipe
-
-RECIPE = """
-name: cold
-seed: 1
-tokenizer: bytes
-datasets:
-  docs: {read: {jsonl: "docs.jsonl", key: id}, domain: web}
-  plain: {from: [docs], steps: [emit: {context: 64}]}
-  cold: {from: [docs], steps: [emit: {context: 64, compression: zstd}]}
-"""
+from tests.pipeline.reader.cold_rows import RECIPE, make_rows
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same rows twice, plain and compressed, in several shards."""
-    folder = tmp_path_factory.mktemp("cold")
-    draw = random.Random(5)
-    texts = [" ".join(str(draw.randrange(1000)) for _ in range(draw.randrange(1, 60))) for _ in range(160)]
-    lines = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts)]
-    (folder / "docs.jsonl").write_text("\n".join(lines))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ipc, "BATCH_BYTES", 4000)
-        patch.setattr(ipc, "SHARD_BYTES", 20_000)
-        run_inline(write_recipe(folder, RECIPE), folder / "out")
-    return folder / "out"
+    return make_rows(tmp_path_factory.mktemp("cold"))
 
 
 @pytest.fixture
@@ -271,3 +253,18 @@ def test_codecs_that_nobody_knows_are_refused(made: Path, cold: Path) -> None:
     write_manifest(cold, {k: v for k, v in manifest.items() if k != "digest"})
     with pytest.raises(UsageError, match="unknown codec"):
         RowsDataset.open(cold)
+
+
+def test_a_process_that_is_forked_off_while_blocks_are_read_ahead_reads_on(made: Path, tmp_path: Path) -> None:
+    """A thread of the parent held the lock of the cache when it was copied, and the child waited for it for ever."""
+    for _ in range(10):
+        options = ReadOptions(torch=False, tail="short", prefetch=16, cache_dir=tmp_path / "cache")
+        stream = TokenStream(made / "cold", global_batch=2, threads=4, options=options)
+        ahead = iter(stream)
+        next(ahead)
+        pid = os.fork()
+        if not pid:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # pytest's time limit has a handler, that would go on here
+            signal.alarm(10)
+            os._exit(0 if sum(len(batch) for batch in stream) == stream.plan.rows - 2 else 3)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

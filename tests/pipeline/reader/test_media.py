@@ -120,7 +120,7 @@ def test_text_opens_no_media(made: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: Any) -> Any:
         raise AssertionError("opened")
 
-    monkeypatch.setattr(media_files, "_open_file", refuse)
+    monkeypatch.setattr(media_files, "open_file", refuse)
     for name in ("text", "train"):
         for batch in TokenStream(made / name, global_batch=2, options=SHORT):
             assert len(batch.tokens) and (name == "train" or batch.media == [[]] * len(batch))
