@@ -117,8 +117,8 @@ bench: setup-all
 # No index URL and no comment on the origin: any registry that holds the hashed files will do.
 COMPILE := PATH="$(VENV)/bin:$$PATH" uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --custom-compile-command "make lock"
-DEV := --extra dev --extra code --extra compat --extra datatrove --extra onnx --extra semantic
-HEAVY := --extra ray --extra s3 --extra spark --extra java
+DEV := --extra dev --extra code --extra compat --extra datatrove --extra onnx --extra semantic --extra svg
+HEAVY := --extra ray --extra s3 --extra spark --extra java --extra web
 lock:
 	$(COMPILE) -c requirements/constraints.in pyproject.toml -o requirements/core.lock.txt
 	$(COMPILE) $(DEV) -c requirements/core.lock.txt pyproject.toml -o requirements/dev.lock.txt
