@@ -10,6 +10,9 @@ EXTRAS := .venv-extras
 PY := $(VENV)/bin/python
 GRISTMILL := $(VENV)/bin/gristmill
 INSTALL := requirements/install.sh
+# What rendering takes from the system: a drawing library and a sandbox; a browser and its fonts.
+SYSTEM := requirements/system.sh libcairo2 bubblewrap
+BROWSER := chromium fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji
 ROOTS := pipeline synth render stages manifests
 LINKS := $(ROOTS:%=build/links/gristmill/%)
 PYTEST := $(PY) -m pytest
@@ -99,19 +102,23 @@ lint: setup
 	$(VENV)/bin/pyright
 
 test: setup lint
+	$(SYSTEM)
 	$(PY) -m tests.warm
 	$(PYTEST) -m "not slow" --ignore tests/extras
 
 test-extras: setup-extras
+	$(SYSTEM) $(BROWSER)
 	$(EXTRAS)/bin/python -m tests.warm
 	$(EXTRAS)/bin/python -m pytest -m "not slow" tests/extras
 
 test-all: setup-all lint
+	$(SYSTEM) $(BROWSER)
 	$(PY) -m tests.warm
 	$(PYTEST) --ignore tests/extras
 	$(EXTRAS)/bin/python -m pytest tests/extras
 
 bench: setup-all
+	$(SYSTEM) $(BROWSER)
 	$(PY) tests/bench/run.py
 
 # No index URL and no comment on the origin: any registry that holds the hashed files will do.
