@@ -15,6 +15,7 @@ import dataclasses
 import json
 import os
 import resource
+import select
 import selectors
 import signal
 import struct
@@ -91,6 +92,7 @@ class _Run:
         self.settings = settings
         self.stdout, self.stderr = bytearray(), bytearray()
         self.told = bytearray()
+        self.first: int | None = None
         code = filter_bytes()
         if code is None:
             raise RuntimeError("no filter of system calls for this machine")
@@ -154,6 +156,7 @@ class _Run:
         chunk = os.read(fd, _CHUNK_BYTES)
         if fd == self.status:
             self.told += chunk
+            self._meet_first()
         elif self.process.stdout and fd == self.process.stdout.fileno():
             self.stdout += chunk
         else:
@@ -189,24 +192,26 @@ class _Run:
 
     def end(self) -> None:
         """Nothing of the program is left."""
-        if self.process.poll() is None:
-            self._kill()
+        self._meet_first()
+        if self.first is not None:
+            # The first process of a namespace takes all others with it. It outlives bubblewrap by a moment.
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.first, signal.SIGKILL)
+            select.select([self.first], [], [], _END_SECONDS)
+            os.close(self.first)
+        self.process.kill()
+        self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
         os.close(self.status)
 
-    def _kill(self) -> None:
-        # The first process of a namespace takes all others with it, and bubblewrap waits until they have gone: killed
-        # first, it would leave them behind for a while.
-        first = self._said("child-pid")
-        if first is not None:
+    def _meet_first(self) -> None:
+        """Hold the first process of the namespace as soon as it is known, so that no other is ever killed for it."""
+        pid = self._said("child-pid")
+        if pid is not None and self.first is None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(first, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(_END_SECONDS)
-        self.process.kill()
-        self.process.wait()
+                self.first = os.pidfd_open(pid)
 
     def ended(self, kind: str, detail: str) -> tuple[str, str, int | None]:
         """How it ended: (kind, detail, exit code)."""
