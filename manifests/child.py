@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from gristmill.manifests.child_main import ERROR, MEMORY, OK, TOO_LARGE
+from gristmill.manifests.child_main import ERROR, MEMORY, OK, STDERR_BYTES, TOO_LARGE
 from gristmill.manifests.child_pipe import BrokenFrameError, Running, Sender, spawn
 
 FailureKind = Literal["timeout", "died", "memory", "error", "output_too_large"]
@@ -41,11 +41,13 @@ _OUT_OF_MEMORY = (b"bad_alloc", b"memory allocation of", b"MemoryError", b"out o
 
 @dataclass(frozen=True)
 class ChildLimits:
-    """What one record may cost. `max_rss_bytes` bounds the child's private writable memory (RLIMIT_DATA)."""
+    """What one record may cost. `max_rss_bytes` bounds the child's private writable memory (RLIMIT_DATA),
+    `max_file_bytes` each file that it writes, standard error among them (RLIMIT_FSIZE)."""
 
     max_seconds_per_record: float = 30.0
     max_rss_bytes: int = 2 << 30
     max_output_bytes: int = 1 << 30
+    max_file_bytes: int = STDERR_BYTES
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,8 @@ class KillableChild:
             return running
         self._stop()
         limits = self.limits
-        self._running = spawn(self.target, self._init, (limits.max_rss_bytes, limits.max_output_bytes), self._env)
+        sizes = (limits.max_rss_bytes, limits.max_output_bytes, limits.max_file_bytes)
+        self._running = spawn(self.target, self._init, sizes, self._env)
         return self._running
 
     def _stop(self) -> None:

@@ -4,7 +4,7 @@ Frames on standard input: `<Q` length, payload; the first is the factory's `init
 output: `<BQ` status and length, payload: READY once, then one answer for each record, each written as
 soon as it is known, so that a death later on loses none of them. Standard input and output are moved
 away before foreign code runs, so that a library that prints cannot break the framing. End of input ends
-the child. LIMITS is JSON: memory_bytes, output_bytes, parent_pid.
+the child. LIMITS is JSON: memory_bytes, output_bytes, file_bytes, parent_pid.
 Kept free of heavy imports: it is started anew after each death.
 """
 
@@ -47,7 +47,7 @@ def main(target: str, limits: dict[str, int]) -> None:
     except Exception as error:
         answer(answers, ERROR, _describe(error))
         sys.exit(EXIT_NOT_READY)
-    _limit(limits["memory_bytes"])
+    _limit(limits["memory_bytes"], limits["file_bytes"])
     answer(answers, READY, b"")
     _serve(function, requests, answers, limits["output_bytes"])
 
@@ -130,10 +130,10 @@ def _die_with_parent(parent_pid: int) -> None:
         os._exit(0)
 
 
-def _limit(memory_bytes: int) -> None:
+def _limit(memory_bytes: int, file_bytes: int) -> None:
     """RLIMIT_DATA counts private writable memory: what a parser allocates, not the libraries it maps."""
     _set_limit(resource.RLIMIT_DATA, memory_bytes)
-    _set_limit(resource.RLIMIT_FSIZE, STDERR_BYTES)
+    _set_limit(resource.RLIMIT_FSIZE, file_bytes)
     _set_limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
 
 

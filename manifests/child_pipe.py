@@ -159,8 +159,8 @@ class Running:
         return os.pread(fd, _STDERR_SHOWN, max(os.fstat(fd).st_size - _STDERR_SHOWN, 0))
 
 
-def spawn(target: str, init: bytes, limits: tuple[int, int], env: Mapping[str, str]) -> Running:
-    """Start a child and wait until it is ready. `limits`: bytes of memory and of one answer.
+def spawn(target: str, init: bytes, limits: tuple[int, int, int], env: Mapping[str, str]) -> Running:
+    """Start a child and wait until it is ready. `limits`: bytes of memory, of one answer, of a file.
 
     Raises GristmillError when it does not get ready, EngineLostError when it was killed from outside twice.
     """
@@ -169,9 +169,9 @@ def spawn(target: str, init: bytes, limits: tuple[int, int], env: Mapping[str, s
     return _spawn_once(target, init, limits, env)
 
 
-def _spawn_once(target: str, init: bytes, limits: tuple[int, int], env: Mapping[str, str]) -> Running:
-    memory_bytes, output_bytes = limits
-    settings = {"memory_bytes": memory_bytes, "output_bytes": output_bytes, "parent_pid": os.getpid()}
+def _spawn_once(target: str, init: bytes, limits: tuple[int, int, int], env: Mapping[str, str]) -> Running:
+    names = ("memory_bytes", "output_bytes", "file_bytes")
+    settings = {**dict(zip(names, limits, strict=True)), "parent_pid": os.getpid()}
     command = [sys.executable, "-P", "-m", "gristmill.manifests.child_main", target, json.dumps(settings)]
     stderr = tempfile.TemporaryFile()  # noqa: SIM115  `Running.end` closes it
     fcntl.fcntl(stderr.fileno(), fcntl.F_SETFL, os.O_APPEND)
@@ -184,7 +184,7 @@ def _spawn_once(target: str, init: bytes, limits: tuple[int, int], env: Mapping[
         bufsize=0,
         process_group=0,
     )
-    running = Running(process, stderr, output_bytes)
+    running = Running(process, stderr, limits[1])
     try:
         _await_ready(running, target, init)
     except BaseException:

@@ -78,9 +78,11 @@ class Account:
         """The tally of a step and source."""
         return self.tallies[step].setdefault(source, Tally())
 
-    def losses(self, step: str, file: str, losses: Sequence[Loss], first: int) -> None:
-        """Records that never became rows; `first` is the number of losses of the split before these."""
-        tally = self.tally(step, self.spec.dataset)
+    def losses(self, step: str, file: str, losses: Sequence[Loss], first: int, source: str = "") -> None:
+        """Records that never became rows; `first` is the number of losses of the split before these, `source` their
+        source where it is not the dataset."""
+        source = source or self.spec.dataset
+        tally = self.tally(step, source)
         entered: list[dict[str, object]] = []
         for number, loss in enumerate(losses, start=first):
             tally.records_in += 1
@@ -89,16 +91,17 @@ class Account:
                 "id": loss.raw_hash.hex(),
                 "value": loss.value,
                 "limit": loss.limit,
-                "source": self.spec.dataset,
+                "source": source,
                 "url": loss.url,
                 "row": -1 - number,
             }
             text = loss.raw.decode("utf-8", "backslashreplace")
             rank = int.from_bytes(loss.raw_hash[:8], "big")
-            self._sample((step, loss.verdict, loss.reason), rank, {**entry, "chars": 0}, text)
+            shown = {**entry, "chars": 0} | ({"measure": loss.measure} if loss.measure else {})
+            self._sample((step, loss.verdict, loss.reason), rank, shown, text)
             more = {"file": file, "offset": loss.offset, "detail": loss.detail, "content_hash": loss.raw_hash}
             told = {"dataset": self.spec.dataset, "step": step, "verdict": loss.verdict, "reason": loss.reason}
-            entered.append({**told, **entry, **more, "measure": ""})
+            entered.append({**told, **entry, **more, "measure": loss.measure})
         self._enter(rows_to_batch(entered, LEDGER))
 
     def _enter(self, entries: pa.RecordBatch) -> None:

@@ -33,11 +33,15 @@ from gristmill.manifests.tally import (
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.own_files import refuse_foreign_folders, stray_files
-from gristmill.pipeline.recipe import DatasetSpec, Recipe
+from gristmill.pipeline.recipe import DatasetSpec, Recipe, RenderOrigin
 from gristmill.pipeline.recipe_alarm import Alarm
+from gristmill.pipeline.recipe_render import MIN_ATTEMPTS, Rendered
+from gristmill.pipeline.selection import first_step
 
 REASONS_SHOWN = 3
 NAME_CHARS_SHOWN = 80
+MIN_ACCEPT = "min_accept_frac"
+"""The accept-rate floor of a domain of render pairs: the one limit below which a run stops."""
 _DRAWN = {"read": "not_sampled", "emit": "holdout"}
 """Stage -> the reason for which it leaves records out that are no loss of their source."""
 
@@ -70,7 +74,7 @@ class Exceeded:
 
     def told(self) -> str:
         """One clause: who lost how much, against which limit, mostly why."""
-        did = "lost" if self.unit == "records" else "cut"
+        did = {"records": "lost", "characters": "cut"}.get(self.unit, "rejected")
         most = sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
         reasons = ", ".join(f"{reason} {count}" for reason, count in most[:REASONS_SHOWN])
         more = f" and {len(most) - REASONS_SHOWN} reasons more" if len(most) > REASONS_SHOWN else ""
@@ -130,14 +134,16 @@ def judge(built: Built, phases_done: int, first_receipt: int) -> None:
 
     Raises StoppedError with all that is exceeded there.
     """
-    labels = ["read", *built.phases[0].labels()] if phases_done == 1 else built.phases[phases_done - 1].labels()
+    labels = built.phases[phases_done - 1].labels()
+    if phases_done == 1:
+        labels = [first_step(built.spec), *labels]
     alarms = {label: alarm for label, alarm in built.spec.alarms().items() if label in labels}
-    if not alarms:
+    floors = floors_of(built.spec) if phases_done == 1 else {}
+    if not alarms and not floors:
         return
     tallies = merge_tallies(step_tallies_from_json(r.facts["tallies"]) for r in built.receipts[first_receipt:])
-    found = sorted(
-        _exceeded(built.spec, alarms, tallies), key=lambda e: (labels.index(e.step), -e.frac, e.source, e.limit_name)
-    )
+    exceeded = [*_exceeded(built.spec, alarms, tallies), *_below_floor(built, floors, tallies)]
+    found = sorted(exceeded, key=lambda e: (labels.index(e.step), -e.frac, e.source, e.limit_name))
     if found:
         raise StoppedError(found, replace(built, phases=built.phases[:phases_done]))
 
@@ -164,6 +170,26 @@ def _exceeded(spec: DatasetSpec, alarms: Mapping[str, Alarm], tallies: StepTalli
                     )
 
 
+def floors_of(spec: DatasetSpec) -> dict[str, Rendered]:
+    """The domains of a dataset that is rendered that have an accept-rate floor, by their names in the recipe."""
+    origin = spec.origin
+    return {d.domain: d for d in origin.domains if d.min_accept_frac > 0} if isinstance(origin, RenderOrigin) else {}
+
+
+def _below_floor(built: Built, floors: Mapping[str, Rendered], tallies: StepTallies) -> Iterator[Exceeded]:
+    """Domains of whose attempts too few were let through; `frac` is that of those that were."""
+    for render in built.renders:
+        floor = floors.get(render.rendered.domain)
+        tally = tallies.get("render", {}).get(render.source, Tally())
+        if floor is None or tally.records_in < MIN_ATTEMPTS or not tally.records_in:
+            continue
+        frac, gone = tally.kept / tally.records_in, tally.dropped + tally.quarantined
+        if frac < floor.min_accept_frac:
+            limit = floor.min_accept_frac
+            counts = (frac, gone, tally.records_in, "attempts", tally.reasons)
+            yield Exceeded(built.spec.name, "render", render.source, MIN_ACCEPT, limit, *counts, floor.where)
+
+
 def spared_lines(name: str, manifest: Mapping[str, Any]) -> Iterator[str]:
     """A line for each source of a finished dataset that was over a limit, and too small to stop the run."""
     for step in manifest["steps"]:
@@ -181,7 +207,7 @@ def spared_lines(name: str, manifest: Mapping[str, Any]) -> Iterator[str]:
 def refuse_foreign_reports(out: Path, recipe: Recipe, datasets: Sequence[str]) -> None:
     """Raise UsageError where a report would have to go to a folder that is somebody else's."""
     folder = out / ALARMS
-    judged = [name for name in datasets if recipe.dataset(name).alarms()]
+    judged = [name for name in datasets if recipe.dataset(name).alarms() or floors_of(recipe.dataset(name))]
     if judged and folder.exists() and not folder.is_dir():
         raise UsageError("the reports of alarms go to a folder of this name", str(folder), None, "move the file away")
     refuse_foreign_folders(folder, judged)
@@ -202,13 +228,17 @@ def reported(stop: StoppedError, out: Path, shared: Mapping[str, Any], engine: s
     first = stop.exceeded[0]
     folder = out / ALARMS / first.dataset
     labels = [label for phase in stop.built.phases for label in phase.labels()]
-    _publish(out / ALARMS, stop, {**shared, "until": (labels or ["read"])[-1], "alarms": stop.alarms}, engine, store)
+    until = (labels or [first_step(stop.built.spec)])[-1]
+    _publish(out / ALARMS, stop, {**shared, "until": until, "alarms": stop.alarms}, engine, store)
     place = f"datasets.{first.dataset}.{'read' if first.step == 'read' else f'steps.{first.step}'}"
-    remedy = (
-        f"see what went: gristmill show {shlex.quote(str(folder))} --step {first.step}; then mend the recipe, or raise "
-        f"the alarm, for instance with --set {place}.alarm.{first.limit_name}={_above(first.frac)}, and run again, "
-        "which does no finished work anew"
+    mend = (
+        f"mend the recipe, or raise the alarm, for instance with --set {place}.alarm.{first.limit_name}="
+        f"{_above(first.frac)}"
     )
+    if first.limit_name == MIN_ACCEPT:
+        mend = f"mend the domain, or write a lower {MIN_ACCEPT} for it in the recipe"
+    see = f"see what went: gristmill show {shlex.quote(str(folder))} --step {first.step}"
+    remedy = f"{see}; then {mend}, and run again, which does no finished work anew"
     error = AlarmError(f"an alarm stopped the run: {stop.what}", stop.where, None, remedy)
     error.alarms, error.report = stop.alarms, str(folder)
     return error

@@ -15,6 +15,7 @@ from gristmill.pipeline.corpus_wide import corpus_verdicts
 from gristmill.pipeline.exchange_job import REPEATED_IDS, ShardDrops, drops_by_shard, exchange_shards
 from gristmill.pipeline.phases import Phase
 from gristmill.pipeline.recipe import DatasetSpec
+from gristmill.pipeline.renders import LoadedRender
 from gristmill.pipeline.task import Task, make_task
 
 
@@ -22,9 +23,9 @@ from gristmill.pipeline.task import Task, make_task
 class Built:
     """A dataset whose work is committed. `receipts` carry its account, in order of phases and splits.
 
-    `saves` put in place what belongs to it when it is published; `upstream` are the datasets it is made from;
-    `pass_through` marks one whose shards are theirs; the last `last_splits` receipts are those that its shards belong
-    to.
+    `renders` are the domains of one that is rendered; `saves` put in place what belongs to it when it is published;
+    `upstream` are the datasets it is made from; `pass_through` marks one whose shards are theirs; the last
+    `last_splits` receipts are those that its shards belong to.
     """
 
     spec: DatasetSpec
@@ -41,6 +42,7 @@ class Built:
     kind: str = "documents"
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     saves: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    renders: tuple[LoadedRender, ...] = ()
 
 
 RENAME_VERSION = 2

@@ -15,7 +15,7 @@ from gristmill.pipeline.phases import Phase
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin
 from gristmill.pipeline.sources import catalogue as sources
 from gristmill.pipeline.sources.digests import cached_digests
-from gristmill.pipeline.sources.files import NoFileError, is_url
+from gristmill.pipeline.sources.files import NoFileError, Selection, is_url
 from gristmill.pipeline.sources.files import list_inputs as list_inputs_of
 from gristmill.pipeline.sources.protocol import InputFile, OptionValue
 from gristmill.pipeline.splits import Split, make_splits
@@ -32,26 +32,28 @@ def list_inputs(ctx: Context, spec: DatasetSpec) -> list[InputFile]:
     origin = spec.origin
     assert isinstance(origin, ReadOrigin)
     if spec.name not in ctx.listings:
+        selection = sources.selection(origin.source, origin.options)
         try:
-            ctx.listings[spec.name] = _listing(ctx, origin)
+            ctx.listings[spec.name] = listing_of(ctx, origin.patterns, selection, origin.optional)
         except InputError as error:
             raise InputError(error.what, error.where or spec.where, error.value, error.remedy) from error
     return ctx.listings[spec.name]
 
 
-def _listing(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
-    selection = sources.selection(origin.source, origin.options)
+def listing_of(ctx: Context, patterns: Sequence[str], selection: Selection, optional: bool = False) -> list[InputFile]:
+    """The files of globs by their names, with digests; nothing of the output itself. Raises InputError where there is
+    none, or where a glob matches none unless that is `optional`."""
     out = ctx.store.root
     cache = out / INPUTS if os.access(out, os.W_OK) else None
     is_own = own_input(out, (d.name for d in ctx.recipe.datasets))
     found: dict[str, InputFile] = {}
-    is_empty = origin.optional
+    is_empty = optional
     with cached_digests(cache) as digests:
-        for glob in origin.patterns:
+        for glob in patterns:
             try:
                 listed = list_inputs_of(glob, ctx.base_dir, selection, digests)
             except NoFileError:
-                if origin.optional:
+                if optional:
                     continue
                 raise
             is_empty = False
@@ -59,7 +61,7 @@ def _listing(ctx: Context, origin: ReadOrigin) -> list[InputFile]:
     if not found and not is_empty:
         raise InputError(
             "only files of the output itself match",
-            value=", ".join(origin.patterns),
+            value=", ".join(patterns),
             remedy="read from elsewhere, or choose another --out",
         )
     return sorted(found.values(), key=lambda f: (f.rel, f.url))

@@ -4,7 +4,7 @@ A phase's work is known once the phase before it is committed; behind the first 
 `unknown until then`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,19 @@ from gristmill.manifests.open_store import open_store
 from gristmill.manifests.remote_store import RemoteStore
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.build_read import READ_VERSION, list_inputs
+from gristmill.pipeline.build_render import RENDER_VERSION, list_files, make_ready
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.own_files import INPUTS
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.publish import describe_step, with_alarms
-from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, in_build_order, resolved
+from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin, RenderOrigin, in_build_order, resolved
+from gristmill.pipeline.renders import LoadedRender
 from gristmill.pipeline.run import LoadedRecipe, build_dataset
 from gristmill.pipeline.selection import Share, first_step
 from gristmill.pipeline.similar.index import check_indexes, index_names
+from gristmill.render.domains import identity
 
 
 @dataclass
@@ -80,7 +83,7 @@ def make_plan(loaded: LoadedRecipe, out: Path | None, options: Mapping[str, Any]
 
 
 def _plan_dataset(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, done: dict[str, Built]) -> DatasetPlan:
-    plan = _inputs(ctx, spec)
+    plan = _inputs(ctx, loaded, spec)
     origin = {"step": first_step(spec), "stage": first_step(spec), "version": 1, "params": {}}
     plan.steps = _with_resources(spec, with_alarms(spec, [origin, *(_planned(s) for s in loaded.steps(spec))]))
     if isinstance(spec.origin, FromOrigin) and not set(spec.origin.names) <= set(done):
@@ -120,7 +123,11 @@ def _hash(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, plans: Mapping[
         files = [[f["rel"], f["digest"]] for f in plan.files]
         read = {**options, "options": dict(loaded.options[spec.name]), "files": files, "version": READ_VERSION}
         run |= {"source": spec.origin.source, "read": read}
-    elif isinstance(spec.origin, FromOrigin):
+    elif isinstance(spec.origin, RenderOrigin):
+        made = [[one.rendered.plain(), identity(one.domain), list(one.families)] for one in loaded.renders[spec.name]]
+        files = [[f["rel"], f["digest"]] for f in plan.files]
+        run |= {"render": made, "files": files, "license": spec.license, "version": RENDER_VERSION}
+    else:
         run |= {"from": [plans[name].hash for name in spec.origin.names]}
     plan.hash = plan.steps[0]["hash"] = key_of(run)
     holdout = asdict(recipe.holdout) if recipe.holdout else None
@@ -129,12 +136,22 @@ def _hash(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec, plans: Mapping[
         plan.hash = shown["hash"] = key_of({"before": plan.hash, "step": step.fingerprint(), **emits})
 
 
-def _inputs(ctx: Context, spec: DatasetSpec) -> DatasetPlan:
+def _inputs(ctx: Context, loaded: LoadedRecipe, spec: DatasetSpec) -> DatasetPlan:
     origin = spec.origin
+    if isinstance(origin, RenderOrigin):
+        return _rendered(ctx, spec, loaded.renders[spec.name])
     if isinstance(origin, ReadOrigin):
         files = list_inputs(ctx, spec)
         shown = [{"rel": f.rel, "bytes": f.bytes, "digest": f.digest} for f in files]
         globs = f"{origin.source}: {', '.join(origin.patterns)}"
         return DatasetPlan(spec.name, globs, len(files), sum(f.bytes for f in files), files=shown)
-    names = origin.names if isinstance(origin, FromOrigin) else ()
-    return DatasetPlan(spec.name, f"from: {', '.join(names)}", None, None)
+    return DatasetPlan(spec.name, f"from: {', '.join(origin.names)}", None, None)
+
+
+def _rendered(ctx: Context, spec: DatasetSpec, renders: Sequence[LoadedRender]) -> DatasetPlan:
+    make_ready(ctx, spec, renders)
+    files = [f for one in renders for f in list_files(ctx, spec, one)]
+    shown = [{"rel": f.rel, "bytes": f.bytes, "digest": f.digest} for f in files]
+    told = [f"{one.domain.name} {', '.join(one.rendered.patterns) or one.rendered.count}" for one in renders]
+    size = sum(f.bytes for f in files) if files else None
+    return DatasetPlan(spec.name, f"render: {', '.join(told)}", len(files) or None, size, files=shown)

@@ -42,7 +42,8 @@ from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import ShardRef
 from gristmill.pipeline.own_files import ROLE_FOLDERS, stray_files
 from gristmill.pipeline.phases import LoadedStep
-from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, ReadOrigin
+from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, RenderOrigin
+from gristmill.pipeline.renders import described
 from gristmill.pipeline.row_pass import merge_stats
 from gristmill.stages import catalogue
 
@@ -146,12 +147,14 @@ def vars_of(value: Any) -> dict[str, Any]:
 
 
 def origin_step(built: Built) -> dict[str, Any]:
-    """The first step: `read` or `from`."""
+    """The first step: `read`, `render` or `from`."""
     origin = built.spec.origin
+    if isinstance(origin, RenderOrigin):
+        return described(built.renders)
     if isinstance(origin, ReadOrigin):
         params = {"source": origin.source, "glob": list(origin.patterns), "key": origin.key, **origin.options}
         return {"step": "read", "stage": "read", "version": 1, "params": params, "rules": [], "vocabulary": []}
-    names = list(origin.names) if isinstance(origin, FromOrigin) else []
+    names = list(origin.names)
     return {
         "step": "from",
         "stage": "from",

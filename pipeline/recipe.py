@@ -55,7 +55,7 @@ class StepSpec:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """One dataset. `domain` and `license` belong to what is read and are None for the others."""
+    """One dataset. `domain` belongs to what is read, `license` to what is read or rendered; both are None elsewhere."""
 
     name: str
     origin: Origin
@@ -208,8 +208,9 @@ def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None, sho
             return {"read": read, "domain": dataset.domain, "license": dataset.license, "steps": steps}
         case FromOrigin(names):
             return {"from": list(names), "steps": steps}
-        case RenderOrigin(counts):
-            return {"render": {name: counts[name] for name in sorted(counts)}, "steps": steps}
+        case RenderOrigin(domains):
+            render = {domain.domain: domain.plain() for domain in domains}
+            return {"render": render, "license": dataset.license, "steps": steps}
 
 
 def _stage_params(stage: object, written: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,9 +21,9 @@ class RecipeFiles:
     files: tuple[str, ...] = ()
 
 
-def recipe_files(base_dir: Path, steps: Iterable[LoadedStep]) -> RecipeFiles:
-    """The files that steps name, sorted."""
-    named = {name for step in steps for name in _named(step)}
+def recipe_files(base_dir: Path, steps: Iterable[LoadedStep], others: Iterable[str] = ()) -> RecipeFiles:
+    """The files that steps name, and others as the recipe names them, sorted."""
+    named = {name for step in steps for name in _named(step)} | set(others)
     return RecipeFiles(base_dir, tuple(sorted(name for name in named if _is_inside(base_dir, name))))
 
 

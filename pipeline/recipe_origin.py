@@ -1,7 +1,7 @@
 """Where a dataset's records come from: `read:` a source, `from:` other datasets, or `render:` generators.
 
-In: a `RecipeShape` with its node tree. Out: one origin for each dataset, or problems with
-their places.
+In: a `RecipeShape` with its node tree; what stands below `render:` is the matter of `pipeline.recipe_render`. Out: one
+origin for each dataset, or problems with their places.
 Which further options a source takes is judged when its module is loaded (`pipeline.recipe_resolve`).
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from gristmill.pipeline.recipe_alarm import ALARM, Alarm, take_alarm
+from gristmill.pipeline.recipe_render import Rendered, parse_render, render_problems
 from gristmill.pipeline.recipe_resources import RESOURCES, Declared, take_resources
 from gristmill.pipeline.recipe_shape import DatasetShape, Params, Problem, RecipeShape, shown
 from gristmill.pipeline.recipe_yaml import Node, Scalar, place_of
@@ -44,9 +45,9 @@ class FromOrigin:
 
 @dataclass(frozen=True)
 class RenderOrigin:
-    """`render:` generators and how many records each makes."""
+    """`render:` domains of render pairs, by name, and what each of them makes."""
 
-    counts: Mapping[str, int]
+    domains: tuple[Rendered, ...]
 
 
 Origin = ReadOrigin | FromOrigin | RenderOrigin
@@ -68,7 +69,7 @@ def parse_origin(name: str, shape: DatasetShape, root: Node) -> Origin:
         return ReadOrigin(source, patterns, shape.read.get("key"), options, where, optional, alarm, resources)
     if shape.from_ is not None:
         return FromOrigin(tuple(shape.from_))
-    return RenderOrigin(dict(shape.render or {}))
+    return RenderOrigin(parse_render(name, shape.render or {}, root))
 
 
 def _sources(read: Params) -> list[str]:
@@ -91,14 +92,20 @@ def origin_problems(shape: RecipeShape, root: Node) -> Iterator[Problem]:
             yield from _read_problems(name, dataset.read, root)
         else:
             yield from _not_read_problems(name, dataset, root)
+            if dataset.render is not None:
+                yield from render_problems(name, dataset.render, root)
     yield from _from_problems(shape, root)
 
 
 def _not_read_problems(name: str, dataset: DatasetShape, root: Node) -> Iterator[Problem]:
-    for key, value in (("domain", dataset.domain), ("license", dataset.license)):
+    begins = dataset.render is not None
+    given = {"domain": dataset.domain, **({} if begins else {"license": dataset.license})}
+    for key, value in given.items():
         if value is not None:
             place = place_of(root, ("datasets", name, key))
             what = f"datasets.{name}.{key}: belongs where records begin, to a dataset with read:"
+            if begins:
+                what = f"datasets.{name}.{key}: what is rendered has the domain vision"
             yield Problem(place, what, value, "take it out")
 
 

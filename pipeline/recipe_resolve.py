@@ -7,24 +7,18 @@ import json
 from collections.abc import Mapping
 
 from gristmill.manifests.errors import GristmillError, RecipeError
-from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, Recipe, RenderOrigin, StepSpec
+from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, Recipe, StepSpec
 from gristmill.pipeline.sources.protocol import OptionValue
 from gristmill.pipeline.suggest import did_you_mean
 from gristmill.stages.protocol import Stage
 
 
 def resolve_stages(recipe: Recipe) -> dict[str, tuple[Stage, ...]]:
-    """Dataset -> the stage of each of its steps. Raises RecipeError at the step's line.
-
-    Refuses what this version cannot make (`render:`).
-    """
+    """Dataset -> the stage of each of its steps. Raises RecipeError at the step's line."""
     from gristmill.stages import catalogue
 
     stages: dict[str, tuple[Stage, ...]] = {}
     for dataset in recipe.datasets:
-        if isinstance(dataset.origin, RenderOrigin):
-            what = f"datasets.{dataset.name}.render: not available in this version"
-            raise RecipeError(what, dataset.where, None, "take the dataset out, and out of every from:")
         loaded: list[Stage] = []
         for step in dataset.steps:
             try:

@@ -60,7 +60,7 @@ class DatasetShape(_Strict):
 
     read: Params | None = None
     from_: Annotated[list[Text] | None, BeforeValidator(_as_list), Field(alias="from")] = None
-    render: dict[str, Annotated[int, Field(gt=0)]] | None = None
+    render: Params | None = None
     domain: Domain | None = None
     license: Text | None = None
     steps: Annotated[list[Step], Field(max_length=MAX_STEPS)] = []

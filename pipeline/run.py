@@ -22,6 +22,7 @@ from gristmill.manifests.vocabulary import find_vocabulary
 from gristmill.pipeline.alarms import StoppedError, clear_report, events, judge, refuse_foreign_reports, reported
 from gristmill.pipeline.build import Built, distinct_shards, run_phase
 from gristmill.pipeline.build_read import list_inputs, read_phase
+from gristmill.pipeline.build_render import make_ready, render_phase
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.engines.finding import FindingEngine, UnfinishedError
 from gristmill.pipeline.engines.protocol import Bounded, Engine, Notify
@@ -36,10 +37,12 @@ from gristmill.pipeline.recipe import (
     FromOrigin,
     ReadOrigin,
     Recipe,
+    RenderOrigin,
     in_build_order,
     resolved,
 )
 from gristmill.pipeline.recipe_resolve import resolve_sources, resolve_stages, step_params
+from gristmill.pipeline.renders import LoadedRender, resolve_renders
 from gristmill.pipeline.replay import Replay
 from gristmill.pipeline.resources import SMALL, Resources
 from gristmill.pipeline.selection import Selection, Share, shares
@@ -67,11 +70,13 @@ class RunOptions:
 
 @dataclass
 class LoadedRecipe:
-    """A recipe with its stages and the options of its sources. `judges` says whether its alarms count."""
+    """A recipe with its stages, the options of its sources and the domains that it renders. `judges` says whether its
+    alarms count."""
 
     recipe: Recipe
     stages: Mapping[str, Sequence[Any]]
     options: Mapping[str, Mapping[str, OptionValue]]
+    renders: Mapping[str, Sequence[LoadedRender]]
     judges: bool = True
 
     def steps(self, spec: DatasetSpec) -> list[LoadedStep]:
@@ -92,7 +97,7 @@ class LoadedRecipe:
 
 def load(recipe: Recipe) -> LoadedRecipe:
     """Load all stages and sources, and check what can be checked before anything runs. RecipeError."""
-    loaded = LoadedRecipe(recipe, resolve_stages(recipe), resolve_sources(recipe))
+    loaded = LoadedRecipe(recipe, resolve_stages(recipe), resolve_sources(recipe), resolve_renders(recipe))
     for spec in recipe.datasets:
         compile_phases(loaded.steps(spec))
         if isinstance(spec.origin, FromOrigin):
@@ -140,6 +145,8 @@ def build_dataset(
         receipts_before = len(built.receipts)
         if index == 0 and isinstance(spec.origin, ReadOrigin):
             read_phase(here, built, phase, loaded.options[spec.name])
+        elif index == 0 and isinstance(spec.origin, RenderOrigin):
+            render_phase(here, built, phase, loaded.renders[spec.name])
         elif phase.plan is not None:
             from gristmill.pipeline.emit import emit_phase
 
@@ -209,6 +216,8 @@ class Run:
             for spec in recipe.datasets:
                 if plan[spec.name].mode == "work" and isinstance(spec.origin, ReadOrigin):
                     list_inputs(self.ctx, spec)
+                elif plan[spec.name].mode == "work" and isinstance(spec.origin, RenderOrigin):
+                    make_ready(self.ctx, spec, self.loaded.renders[spec.name])
             for spec in in_build_order(recipe):
                 if plan[spec.name].mode != "skip":
                     self._dataset(spec, plan[spec.name])

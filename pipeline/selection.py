@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gristmill.manifests.errors import UsageError
-from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, Recipe
+from gristmill.pipeline.recipe import DatasetSpec, FromOrigin, Recipe, RenderOrigin
 from gristmill.pipeline.suggest import did_you_mean
 
 Mode = Literal["work", "require", "skip"]
@@ -51,6 +51,8 @@ def parse_selection(recipe: Recipe, option: str, text: str) -> Selection:
 
 def first_step(dataset: DatasetSpec) -> str:
     """The name of a dataset's origin step."""
+    if isinstance(dataset.origin, RenderOrigin):
+        return "render"
     return "from" if isinstance(dataset.origin, FromOrigin) else "read"
 
 

@@ -25,6 +25,7 @@ from gristmill.pipeline.resources import SMALL, Resources
 KINDS: Mapping[str, str] = {
     "read": "gristmill.pipeline.tasks.read_map",
     "map": "gristmill.pipeline.tasks.shard_map",
+    "render": "gristmill.pipeline.tasks.render",
     "fix_ids": "gristmill.pipeline.tasks.fix_ids",
     "rename": "gristmill.pipeline.tasks.rename",
     "emit_keys": "gristmill.pipeline.tasks.exchange_emit",

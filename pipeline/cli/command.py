@@ -1,7 +1,8 @@
 """What a command is: its help, its arguments, what it does.
 
 A module of this folder holds either `HELP`, `add_arguments` and `run` (one command) or `COMMANDS`, its
-subcommands by name (a group). It imports heavy packages inside `run` alone, so that help is instant.
+subcommands by name (a group); one that holds both is a command whose first word may be that of a subcommand. It
+imports heavy packages inside `run` alone, so that help is instant.
 """
 
 import argparse

@@ -107,6 +107,7 @@ def run_checks() -> Iterator[Check]:
     yield _processors()
     yield from _folders()
     yield _apt()
+    yield _sandbox()
 
 
 def _engine_row(engine: EngineHere) -> tuple[str, str, str]:
@@ -196,3 +197,12 @@ def _apt() -> Check:
     if all(found):
         return Check("apt-get", True, "demo-data can gather every domain")
     return Check("apt-get", False, "demo-data leaves out the domains that come from packages", "nothing, or Debian")
+
+
+def _sandbox() -> Check:
+    """Whether programs can be run safely, tried on one that tries to get out."""
+    from gristmill.render.sandbox import sandbox_state
+
+    state = sandbox_state()
+    remedy = "" if state.works else f"{state.remedy}; render pairs from programs are refused without it"
+    return Check("sandbox for programs", state.works, ": ".join(filter(None, (state.version, state.detail))), remedy)

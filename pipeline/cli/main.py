@@ -29,6 +29,7 @@ from gristmill.pipeline.suggest import did_you_mean
 COMMANDS: Mapping[str, str] = {
     "run": "make the datasets of a recipe",
     "submit": "submit a recipe to a Spark cluster",
+    "render": "make pairs of code and picture, verified (experimental)",
     "plan": "show steps and inputs of a recipe, and what a run would reuse",
     "ls": "list the datasets of a run with the books of each step",
     "show": "show records of a dataset",
@@ -109,7 +110,7 @@ def _run(words: list[str]) -> int:
     module = import_module(f"gristmill.pipeline.cli.{name.replace('-', '_')}")
     prog = f"gristmill {name}"
     commands: Mapping[str, Command] | None = getattr(module, "COMMANDS", None)
-    if commands is None:
+    if commands is None or (hasattr(module, "run") and rest[:1] not in [[key] for key in commands]):
         return _call(prog, Command(module.HELP, module.add_arguments, module.run), rest, words)
     if not rest or rest[0] in ("-h", "--help"):
         print_text(_overview(prog, COMMANDS[name], {key: _first_line(commands[key]) for key in commands}))

@@ -162,6 +162,7 @@ def use_scratch(folder: str | None) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the datasets; exit 0 when all are published."""
     from gristmill.pipeline.alarms import told_of
+    from gristmill.pipeline.build_render import shipped_files
     from gristmill.pipeline.cli.output import say
     from gristmill.pipeline.engines.choose import choice_of, engine_for
     from gristmill.pipeline.profile import load_profile
@@ -184,7 +185,7 @@ def run(args: argparse.Namespace) -> int:
     replay = None if args.replay is None else replayed_output(args.replay)
     options = RunOptions(args.sample, args.measures == "all", selection, keeps_copy=False, replay=replay)
     steps = (step for spec in recipe.datasets for step in loaded.steps(spec))
-    shipped = recipe_files(recipe.base_dir, steps)
+    shipped = recipe_files(recipe.base_dir, steps, shipped_files(loaded.renders))
     with output_of_run(args.out) as out, told_of_loss(out, args):
         engine = engine_for(choice, out, shipped)
         try:

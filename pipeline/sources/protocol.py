@@ -71,6 +71,7 @@ class Loss:
     limit: float = float("nan")
     raw: bytes = b""
     url: str | None = None
+    measure: str = ""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from gristmill.pipeline.recipe import (
     load_recipe,
     resolved,
 )
+from gristmill.pipeline.recipe_render import Rendered
 from gristmill.pipeline.recipe_yaml import MAX_BYTES, parse_file, parse_value
 
 GOOD = """\
@@ -73,7 +74,8 @@ def test_a_recipe_means_what_it_says(tmp_path: Path) -> None:
     assert (web.domain, web.license) == ("web", "CC-BY-4.0")
     assert recipe.dataset("corpus").origin == FromOrigin(("web",))
     assert recipe.dataset("corpus").steps == ()
-    assert recipe.dataset("pairs").origin == RenderOrigin({"svg": 200, "web": 50})
+    pairs = recipe.dataset("pairs").origin
+    assert pairs == RenderOrigin((Rendered("svg", 200, (), (), 0.5), Rendered("web", 50, (), (), 0.5)))
 
 
 def test_steps_have_unique_labels_and_lines(tmp_path: Path) -> None:

@@ -99,12 +99,6 @@ def test_a_parameter_is_told_at_its_own_line(tmp_path: Path) -> None:
     assert step.param_where["upper_frac"].endswith(":10")
 
 
-def test_render_is_not_available_yet(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text("name: x\ndatasets:\n  a:\n    render: {svg: 1}\n")
-    with pytest.raises(RecipeError, match=r"r\.yaml:3: datasets\.a\.render: not available in this version"):
-        resolve_stages(load_recipe(tmp_path / "r.yaml"))
-
-
 def test_options_of_a_source_are_complete(tmp_path: Path) -> None:
     plain = resolve_sources(load(tmp_path))["a"]
     assert plain["text"] == "text"

@@ -1,0 +1,91 @@
+"""Reading the records of render pairs out of a finished dataset, and what became of the other attempts.
+
+In: the folder of a dataset. Out: its records in order, with `meta.render` parsed; only those that a generator or a
+file made themselves (`derivation` null), not the forms that later steps derived from them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gristmill.manifests.errors import UsageError
+from gristmill.manifests.manifest import MANIFEST, Manifest, published, read_manifest
+from gristmill.manifests.shard import read_shard
+from gristmill.render.make import EXISTING
+from gristmill.render.record import META, SOURCE
+
+ORIGIN = "render"
+_COLUMNS = ("id", "source", "text", "media", "derivation", "meta")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record of render pairs: `render` is `meta.render`, `medium` the picture with its annotations."""
+
+    id: str
+    source: str
+    text: str
+    render: dict[str, Any]
+    medium: dict[str, Any]
+
+    @property
+    def code(self) -> str:
+        """The code as it stands in the text."""
+        start, stop = self.render["code_chars"]
+        return self.text[start:stop]
+
+
+def rendered_datasets(folder: Path) -> list[tuple[str, Path, Manifest]]:
+    """Name, folder and manifest: of a dataset's own folder that one, of an output those whose origin is `render`.
+
+    Raises UsageError where there is none.
+    """
+    if (folder / MANIFEST).exists():
+        manifest = read_manifest(folder)
+        return [(manifest["name"], folder, manifest)]
+    found = [(n, folder / n, m) for n, m in published(folder) if m["steps"][0]["step"] == ORIGIN]
+    if not found:
+        raise UsageError("no finished dataset in it was rendered", "DIR", folder, "see gristmill ls DIR")
+    return found
+
+
+def records(folder: Path, manifest: Manifest, with_pictures: bool = True) -> Iterator[Record]:
+    """The records of render pairs of a dataset, in order. Raises VerifyError where a shard cannot be read."""
+    columns: Sequence[str] = _COLUMNS
+    if not with_pictures:
+        inner = ("width", "height", "annotations.list.element.visible_frac")
+        columns = [c for c in _COLUMNS if c != "media"] + [f"media.list.element.{name}" for name in inner]
+    for entry in manifest["shards"]:
+        for batch in read_shard(folder / entry["path"], columns):
+            for row in batch.to_pylist():
+                if (row["source"] or "").startswith(f"{SOURCE}/") and row["derivation"] is None and row["media"]:
+                    render = json.loads(row["meta"])[META]
+                    yield Record(row["id"], row["source"], row["text"], render, row["media"][0])
+
+
+@dataclass(frozen=True)
+class Gone:
+    """What the ledger tells of attempts, by (source, family): those rejected by reason, and samples that later steps
+    dropped."""
+
+    rejected: dict[tuple[str, str], Counter[str]]
+    dropped_later: Counter[tuple[str, str]]
+
+
+def gone(folder: Path, manifest: Manifest) -> Gone:
+    """The other attempts of a dataset whose origin is `render`."""
+    existing = {f"{SOURCE}/{params['domain']}" for params in manifest["origin"].values() if "from" in params}
+    rejected: dict[tuple[str, str], Counter[str]] = {}
+    later: Counter[tuple[str, str]] = Counter()
+    for entry in manifest["ledger"]:
+        for batch in read_shard(folder / entry["path"], ("step", "source", "file", "reason")):
+            for row in batch.to_pylist():
+                key = (row["source"], EXISTING if row["source"] in existing else row["file"] or "")
+                if row["step"] == ORIGIN:
+                    rejected.setdefault(key, Counter())[row["reason"]] += 1
+                elif row["file"] is not None:
+                    later[key] += 1
+    return Gone(rejected, later)
