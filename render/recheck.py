@@ -51,7 +51,7 @@ def recheck(domain: Domain, record: Record) -> Finding | None:
     """Why a record does not hold; None where it does."""
     try:
         code, annotations, stored = _parsed(domain, record)
-    except (KeyError, TypeError, ValueError, OSError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, OSError, AttributeError, OverflowError) as error:
         return Finding("drop", "bad_meta", detail=f"{type(error).__name__}: {error}"[:200])
     try:
         return _compared(domain, code, annotations, stored)
