@@ -1,0 +1,28 @@
+"""The template families of SVG by name. A family's module is imported when it is asked for."""
+
+import importlib
+
+from gristmill.manifests.errors import UsageError
+from gristmill.render.svg.family import SvgFamily
+
+_PACKAGE = "gristmill.render.svg.families"
+FAMILIES: tuple[str, ...] = (
+    "area_chart",
+    "bar_chart",
+    "donut_chart",
+    "grouped_bars",
+    "heat_map",
+    "line_chart",
+    "pie_chart",
+    "radar_chart",
+    "scatter_plot",
+)
+
+
+def load(name: str) -> SvgFamily:
+    """A family. Raises UsageError for a name that is not in FAMILIES."""
+    if name not in FAMILIES:
+        raise UsageError("svg family", name)
+    module = importlib.import_module(f"{_PACKAGE}.{name}")
+    doc = (module.__doc__ or "").strip().split("\n", maxsplit=1)[0]
+    return SvgFamily(name, doc, module.sample, module.write)
