@@ -9,13 +9,19 @@ _PACKAGE = "gristmill.render.svg.families"
 FAMILIES: tuple[str, ...] = (
     "area_chart",
     "bar_chart",
+    "box_plot",
+    "bubble_chart",
     "donut_chart",
+    "gauge",
     "grouped_bars",
     "heat_map",
+    "histogram",
     "line_chart",
     "pie_chart",
     "radar_chart",
     "scatter_plot",
+    "sparkline_table",
+    "treemap",
 )
 
 

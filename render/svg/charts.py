@@ -161,7 +161,7 @@ def frame(
             back.append(legend(params, names, colours, (22, view.height_px - 16 - size), size))
             bottom -= size * 1.9
     low, high, step = _range(values, zero)
-    ticks = [low + step * place for place in range(int(round((high - low) / step)) + 1)]
+    ticks = [low + step * place for place in range(round((high - low) / step) + 1)]
     labels = [shown(tick) for tick in ticks]
     left = (
         24 + (0 if flat or not params["value_labels"] else max(text_width_px(label, size) for label in labels)) + room
@@ -250,7 +250,7 @@ def _axes(params: Mapping[str, Any], theme: Theme, plot: Plot, flat: bool) -> li
     if kind == "line":
         return [line(*base, ink).named("axis")]
     if kind == "ticks":
-        count = int(round((plot.high - plot.low) / plot.step)) + 1
+        count = round((plot.high - plot.low) / plot.step) + 1
         if flat:
             marks = [line(at, plot.y1, at, plot.y1 + 4, ink) for at in spread(count, plot.x0, plot.x1)]
         else:

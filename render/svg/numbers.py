@@ -1,5 +1,6 @@
 """Values of attributes as a person writes them: numbers, colours, paths, transforms."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ _RELATIVE_LETTERS = {letter: letter.lower() for letter in "MLCQSTAZ"}
 def number(value: float, decimals: int) -> str:
     """A number without needless digits: 0.5, -3, 12.25. Raises ValueError for one that is not finite."""
     rounded = round(float(value), decimals)
-    if rounded != rounded or rounded in (float("inf"), float("-inf")):
+    if not math.isfinite(rounded):
         raise ValueError(f"not a number to draw with: {value}")
     shown = f"{rounded:.{decimals}f}"
     if "." in shown:

@@ -73,7 +73,7 @@ def parts_of(colour: str) -> tuple[int, int, int]:
 def mix(one: str, two: str, share: float) -> str:
     """`share` of two in one."""
     pairs = zip(parts_of(one), parts_of(two), strict=True)
-    return "#" + "".join(f"{int(round(a + (b - a) * share)):02x}" for a, b in pairs)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def luminance(colour: str) -> float:

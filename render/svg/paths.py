@@ -4,6 +4,7 @@ A segment is a tuple: ("M", x, y), ("L", x, y), ("C", x1, y1, x2, y2, x, y), ("Q
 ("T", x, y), ("A", rx, ry, turn, large, sweep, x, y) or ("Z",). Trigonometry is rounded to 1e-4, so that machines agree.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -115,7 +116,7 @@ def loop(points: Sequence[Point], tension: float = 1.0) -> Path:
 def steps(points: Sequence[Point]) -> Path:
     """Stairs through points: across, then up or down."""
     path: Path = [("M", *points[0])]
-    for before, here in zip(points, points[1:], strict=False):
+    for before, here in itertools.pairwise(points):
         path += [("L", here[0], before[1]), ("L", *here)]
     return path
 

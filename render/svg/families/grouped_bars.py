@@ -93,7 +93,7 @@ def _links(
     nodes: list[Node] = []
     for (row, column), (x, y, w, h) in boxes.items():
         if (row, column + 1) in boxes:
-            x2, y2, w2, h2 = boxes[row, column + 1]
+            x2, y2, w2, _h2 = boxes[row, column + 1]
             ends = (x + w, y + h, x2 + w2, y2) if params["flat"] else (x + w, y, x2, y2)
             nodes.append(line(*ends, pen(theme.muted, 1, (3, 3))))
     return [group(nodes).noted("links")]
