@@ -147,8 +147,8 @@ class _Surface(PNGSurface):
         inked = node.tag not in _INKLESS
         if self.owner is None and (node.tag == "use" or (inked and node.tag not in ("text", "tspan", "textPath"))):
             self.owner = key
-        if inked:
-            node["text-rendering"] = "geometricPrecision"
+        # On groups too: text is measured with the options of what stands around it.
+        node["text-rendering"] = "geometricPrecision"
         if node.tag == "image":
             self.watch_image(node)
         else:

@@ -178,7 +178,6 @@ def _judge_rows(case: _Case, rows: Sequence[Any], wanted: dict[int, Named], elem
     case.measures.update({name: math.nan for name in _ABSENT})
     case.measures.update({name: 0.0 for name in ("named_wrong", "point_missed", "visible_frac_wrong")})
     case.measures["elements"] = float(len(rows))
-    root = elements[0]
     seen: set[str] = set()
     for row in rows:
         one = wanted.get(int(row["id"])) if str(row["id"]).isdigit() else None
@@ -186,7 +185,7 @@ def _judge_rows(case: _Case, rows: Sequence[Any], wanted: dict[int, Named], elem
             one is None
             or row["id"] in seen
             or (row["role"], row["text"]) != (one.role, one.text)
-            or not says(root, one)
+            or not says(elements[one.key], one)
         ):
             case.measures["named_wrong"] += 1
             case.notes.append(f"named_wrong: {row['id']} {row['role']} {row['text']}"[:100])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from gristmill.render.svg.sanitise import by_id, local
-from gristmill.render.svg.vocabulary import DRAWN, NEVER_DRAWN, XLINK_HREF, Refused
+from gristmill.render.svg.sanitise import local
+from gristmill.render.svg.vocabulary import DRAWN, NEVER_DRAWN, TEXTS, Refused
 
 _PART = tuple[str, str, str]
 
@@ -36,17 +36,6 @@ def text_of(element: etree._Element) -> str:
     return words("".join(str(part) for part in element.itertext()))
 
 
-def texts_below(element: etree._Element, ids: dict[str, etree._Element], depth: int = 8) -> list[str]:
-    """What each outermost text element in an element says, also by `use`, in order."""
-    name = local(element)
-    if name in ("text", "tspan", "textPath"):
-        return [text_of(element)]
-    if name == "use" and depth:
-        target = ids.get((element.get("href") or element.get(XLINK_HREF) or "").lstrip("#"))
-        return texts_below(target, ids, depth - 1) if target is not None else []
-    return [text for child in element for text in texts_below(child, ids, depth)]
-
-
 def named(root: etree._Element, parts: Sequence[_PART]) -> list[Named]:
     """The parts by key; without parts every element that draws, by what it is. Raises Refused (bad_parts)."""
     elements = in_order(root)
@@ -68,13 +57,9 @@ def named(root: etree._Element, parts: Sequence[_PART]) -> list[Named]:
     return found
 
 
-def says(root: etree._Element, one: Named) -> bool:
-    """Whether the element's text is what the code holds there: all of it, or for a group one of its texts."""
-    element = in_order(root)[one.key]
-    inside = texts_below(element, by_id(root))
-    if local(element) in ("text", "tspan", "textPath"):
-        return words(one.text) == text_of(element)
-    return not one.text or words(one.text) in (*inside, words(" ".join(inside)))
+def says(element: etree._Element, one: Named) -> bool:
+    """Whether a text element says what it is named for. Other parts may stand for words that are not drawn."""
+    return local(element) not in TEXTS or words(one.text) == text_of(element)
 
 
 def _sizes(elements: Sequence[etree._Element]) -> list[int]:

@@ -65,6 +65,7 @@ KEYWORDS = {
     "overflow": ("visible", "hidden"),
     "shape-rendering": ("auto", "geometricPrecision", "crispEdges", "optimizeSpeed"),
     "text-rendering": ("auto", "geometricPrecision", "optimizeLegibility"),
+    "font-kerning": ("none",),
     "white-space": ("normal",),
     "font-variant": ("normal",),
     "font-stretch": ("normal",),
