@@ -31,7 +31,7 @@ def serve(init: bytes) -> Callable[[bytes], bytes]:
 
     probe = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><text y="9" font-family="%s">x</text></svg>'
     for family in fonts.FAMILIES:
-        cairo_paint.draw_map(probe % family.encode(), 9, 9)
+        cairo_paint.draw(probe % family.encode(), 9, 9)
     fonts.forget(folder)
     return answer
 
@@ -70,9 +70,11 @@ def set_size(root: etree._Element, width: int, height: int) -> None:
 
 
 def encode(pixels: Any) -> bytes:
-    """PNG of RGB pixels, the same bytes on every run."""
+    """PNG of pixels as cairo keeps them, the same bytes on every run."""
     out = io.BytesIO()
-    Image.fromarray(pixels).save(out, "PNG", compress_level=PNG_COMPRESS_LEVEL)
+    height, width = pixels.shape
+    picture = Image.frombuffer("RGB", (width, height), pixels.tobytes(), "raw", "BGRX", 0, 1)
+    picture.save(out, "PNG", compress_level=PNG_COMPRESS_LEVEL)
     return out.getvalue()
 
 
@@ -91,13 +93,12 @@ def _draw(request: Message) -> Message:
     wanted = named(root, head["parts"])
     width, height = head["width"], head["height"]
     body = keyed(root, width, height)
-    pixels, painted = cairo_paint.draw_picture(body, width, height)
-    labels, mapped = cairo_paint.draw_map(body, width, height)
-    patches = [_patch(operation, labels) for operation in mapped]
-    seen = _seen(painted, mapped, patches)
+    pixels, labels, operations = cairo_paint.draw(body, width, height)
+    patches = [_patch(operation, labels) for operation in operations]
+    seen = [_seen(operation, patch) for operation, patch in zip(operations, patches, strict=True)]
     rows: list[dict[str, Any]] = []
     for one in wanted:
-        place = _place(one, mapped, patches, seen, (width, height))
+        place = _place(one, operations, patches, seen, (width, height))
         if place is not None:
             rows.append(row(one, place))
     return Message({"rows": ranked(rows)}, encode(pixels))
@@ -128,34 +129,26 @@ def ranked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _patch(operation: Any, labels: Any) -> Patch | None:
-    if not operation.crops:
+    if operation.mask is None:
         return None
-    crop = operation.crops[0]
-    here = labels[crop.y : crop.y + crop.mask.shape[0], crop.x : crop.x + crop.mask.shape[1]]
-    visible = crop.mask & (here == operation.number if operation.opaque else here < operation.number)
-    return Patch(crop.x, crop.y, crop.mask, visible)
+    height, width = operation.mask.shape
+    here = labels[operation.y : operation.y + height, operation.x : operation.x + width]
+    visible = operation.mask & (here == operation.number if operation.opaque else here < operation.number)
+    return Patch(operation.x, operation.y, operation.mask, visible)
 
 
-def _seen(painted: Sequence[Any], mapped: Sequence[Any], patches: Sequence[Patch | None]) -> list[float]:
-    """Visible pixels that each operation changed in the picture when it was drawn; inf where nobody can tell."""
-    same = len(painted) == len(mapped)
-    counts: list[float] = []
-    for at, patch in enumerate(patches):
-        crops = painted[at].crops if same else None
-        if patch is None:
-            counts.append(0.0)
-        elif crops is None or not crops or crops[0].mask.shape != patch.visible.shape:
-            counts.append(np.inf)
-        else:
-            counts.append(float(np.count_nonzero(crops[0].mask & patch.visible)))
-    return counts
+def _seen(operation: Any, patch: Patch | None) -> float:
+    """Visible pixels that an operation changed in the picture when it was drawn; inf where nobody can tell."""
+    if patch is None:
+        return 0.0
+    return np.inf if operation.changed is None else float(np.count_nonzero(operation.changed & patch.visible))
 
 
 def _place(
-    one: Named, mapped: Sequence[Any], patches: Sequence[Patch | None], seen: Sequence[float], size: tuple[int, int]
+    one: Named, operations: Sequence[Any], patches: Sequence[Patch | None], seen: Sequence[float], size: tuple[int, int]
 ) -> Place | None:
     """Where an element is; None where too little of it is seen."""
-    mine = [at for at, operation in enumerate(mapped) if one.key <= operation.key < one.end]
+    mine = [at for at, operation in enumerate(operations) if one.key <= operation.key < one.end]
     if sum(seen[at] for at in mine) < MIN_SEEN_PX:
         return None
     whole = merge([patch for at in mine if (patch := patches[at]) is not None])
@@ -167,12 +160,12 @@ def _place(
         return None
     inner = whole.visible[box[1] - whole.y : box[3] - whole.y, box[0] - whole.x : box[2] - whole.x]
     x, y = pole(inner)
-    full, truncated = _full([mapped[at] for at in mine if patches[at] is not None], size)
+    full, truncated = _full([operations[at] for at in mine if patches[at] is not None], size)
     own_px = int(np.count_nonzero(whole.own))
     point = (box[0] + x + 0.5, box[1] + y + 0.5)
     outer = (min(full[0], box[0]), min(full[1], box[1]), max(full[2], box[2]), max(full[3], box[3]))
     visible = (float(box[0]), float(box[1]), float(box[2]), float(box[3]))
-    return Place(one.key, outer, visible, point, visible_px, own_px, truncated, mapped[mine[-1]].number)
+    return Place(one.key, outer, visible, point, visible_px, own_px, truncated, operations[mine[-1]].number)
 
 
 def _full(operations: Sequence[Any], size: tuple[int, int]) -> tuple[tuple[float, float, float, float], bool]:
