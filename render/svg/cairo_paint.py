@@ -28,7 +28,7 @@ KEY = "data-gristmill-key"
 _CHANGED_LEVELS = 6
 _INKLESS = frozenset(["svg", "g", "symbol", "use", "a"])
 _SPREADING = frozenset(["text", "tspan", "textPath"])
-_LIBRARY = cairo.cairo
+_LIBRARY: Any = cairo.cairo
 
 Pixels = npt.NDArray[np.uint32]
 Mask = npt.NDArray[np.bool_]
@@ -162,7 +162,7 @@ class _Surface(PNGSurface):
         self.group_depth = 0
         self.is_watched = False
         self.map_surface = cairo.ImageSurface(cairo.FORMAT_RGB24, width, height)
-        self.numbers: Pixels = np.frombuffer(self.map_surface.get_data(), np.uint32).reshape(height, width)
+        self.numbers: Pixels = np.frombuffer(_memory(self.map_surface), np.uint32).reshape(height, width)
         tree = Tree(bytestring=body)
         super().__init__(tree, None, 96, output_width=width, output_height=height, background_color="white")
 
@@ -176,7 +176,7 @@ class _Surface(PNGSurface):
             options.set_hint_style(cairo.HINT_STYLE_NONE)
             options.set_hint_metrics(cairo.HINT_METRICS_OFF)
             self.context.set_font_options(options)
-            self.pixels: Pixels = np.frombuffer(self.cairo.get_data(), np.uint32).reshape(self.height, self.width)
+            self.pixels: Pixels = np.frombuffer(_memory(self.cairo), np.uint32).reshape(self.height, self.width)
         super().set_context_size(width, height, viewbox, tree)
 
     def draw(self, node: Any) -> None:
@@ -271,7 +271,12 @@ def draw(body: bytes, width: int, height: int) -> tuple[Any, Pixels, list[Operat
     """
     surface = _Surface(body, width, height)
     surface.cairo.flush()
-    return surface.pixels, surface.numbers & np.uint32(0xFFFFFF), surface.operations
+    # Copies: the surface's memory goes with it, whoever still looks at it.
+    return surface.pixels.copy(), surface.numbers & np.uint32(0xFFFFFF), surface.operations
+
+
+def _memory(surface: Any) -> Any:
+    return surface.get_data()
 
 
 def _gradient_alphas(surface: Any, name: str) -> tuple[float, float]:

@@ -68,9 +68,10 @@ class SvgDomain:
 
     def verify(self, code: Code, shot: Shot, annotations: Sequence[Annotation]) -> Report:
         """What resvg's picture and id map say to the picture and the annotations. Raises Rejected."""
-        rows = [_row(one) for one in annotations]
-        request = _request(code) | {"rows": rows, "audit": is_audited(code.text)}
-        answer = engines.ask(engines.JUDGE, Message(request, shot.png))
+        rows, audited = [_row(one) for one in annotations], is_audited(code.text)
+        answer = engines.ask(engines.JUDGE, Message(_request(code) | {"rows": rows, "audit": audited}, shot.png))
+        if audited:
+            answer.head["measures"]["redraw_differs"] = float(self.render(code).png != shot.png)
         measures = {name: answer.head["measures"].get(name) for name in MEASURES}
         values = {name: math.nan if value is None else float(value) for name, value in measures.items()}
         return Report(values, f"resvg-py {metadata.version('resvg-py')}", tuple(answer.head["notes"]))

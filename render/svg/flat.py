@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from gristmill.render.svg.resvg_paint import colour
 from gristmill.render.svg.sanitise import by_id, local
 from gristmill.render.svg.style import Paints, cascade, fill_alphas, inherit, stroke_alphas
 from gristmill.render.svg.vocabulary import OPAQUE, PROPERTIES, SHAPES, SVG_NS, TEXTS, UNSEEN, XLINK_HREF
@@ -52,7 +53,7 @@ class Flat:
     def document(self, shows: Callable[[int], bool]) -> str:
         """The document with the soft paints of those elements whose key `shows` picks."""
         for one in self.painted:
-            number = f"#{one.key + 1:06x}"
+            number = colour(one.key + 1)
             kinds = (*one.opaque, *one.soft) if shows(one.key) else one.opaque
             for kind in ("fill", "stroke"):
                 one.element.set(kind, number if kind in kinds else "none")

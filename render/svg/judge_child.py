@@ -1,65 +1,53 @@
-"""The child that judges: a second engine's picture and id map, and what annotations are off by against them.
+"""The child that judges: a second engine's picture and id maps, and what annotations are off by against them.
 
 Request: text, width, height, parts, `rows` (annotations as `draw_child.row` writes them), `audit`, the picture's PNG as
-blob. Answer: `measures` by name, `notes`; or `refused`.
+blob. Answer: `measures` by name, null for NaN, and `notes`; or `refused`.
 """
 
-import io
 import math
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from lxml import etree
-from PIL import Image
 
 from gristmill.render.svg import compare, resvg_paint
-from gristmill.render.svg.contrast import contrast, ink_frac, text_colours
+from gristmill.render.svg.audit import audit
+from gristmill.render.svg.contrast import around, contrast, ground_colour, letter_colour
 from gristmill.render.svg.draw_child import set_size
-from gristmill.render.svg.flat import Flat
 from gristmill.render.svg.naming import Named, in_order, named, says
-from gristmill.render.svg.places import bounds
+from gristmill.render.svg.resvg_paint import Pixels
 from gristmill.render.svg.sanitise import check, local
-from gristmill.render.svg.tables import Table, table, union
+from gristmill.render.svg.tables import Box, Labels
+from gristmill.render.svg.truth import BOX_SLACK_PX, Truth, box_off, is_hit
 from gristmill.render.svg.vocabulary import TEXTS, Refused
 from gristmill.render.svg.wire import Message, pack, unpack
 
 AREA_PX = 256 * 256
-_BOX_SLACK_PX = 1.0
-_MAX_ALONE = 24
-_HAIR_PX = 1
-_FAINT_LEVELS = 2
 _PAD_PX = 3
-
-Pixels = npt.NDArray[np.uint8]
-Labels = npt.NDArray[np.int32]
-Box = tuple[int, int, int, int]
+_NOTES = 12
+_WORST = ("owned_px_min", "outside_px_max", "box_off_px_max", "off_picture_px_max", "text_contrast_min", "text_ink_min")
 
 
 @dataclass
-class _Case:
-    """All that is known of the record under judgement. `soft` is the map with paints that are not opaque, if any."""
+class _Findings:
+    """Measures as they get worse, and words about what made them so."""
 
-    size: tuple[int, int]
-    mine: Pixels
-    theirs: Pixels
-    opaque: Labels
-    soft: Labels | None
-    truth: Table
-    alone: Callable[[Named], tuple[int, Box | None, Labels | None]]
-    without: Callable[[Named], Pixels | None]
-    measures: dict[str, float] = field(default_factory=dict[str, float])
-    notes: list[str] = field(default_factory=list[str])
+    measures: dict[str, float]
+    notes: dict[str, str] = field(default_factory=dict[str, str])
 
     def worse(self, measure: str, value: float, who: str, low: bool = False) -> None:
         """Keep the worst value of a measure over all annotations."""
         old = self.measures[measure]
         if math.isnan(old) or (value < old if low else value > old):
             self.measures[measure] = value
-            self.notes.append(f"{measure} {value:g}: {who}")
+            self.notes[measure] = f"{measure} {value:g}: {who}"[:100]
+
+    def count(self, measure: str, who: str) -> None:
+        """One more of what must not be."""
+        self.measures[measure] += 1
+        self.notes[measure] = f"{measure}: {who}"[:100]
 
 
 def serve(init: bytes) -> Callable[[bytes], bytes]:
@@ -78,27 +66,21 @@ def answer(payload: bytes) -> bytes:
 def _judge(request: Message) -> Message:
     head = request.head
     size = (head["width"], head["height"])
-    with Image.open(io.BytesIO(request.blob), formats=["PNG"]) as picture:
-        mine = np.asarray(picture.convert("RGB"))
+    mine = resvg_paint.decoded(request.blob)
     root = check(head["text"].encode("utf-8", "surrogatepass"))
     wanted = {one.key: one for one in named(root, head["parts"])}
-    elements = in_order(root)
     set_size(root, *size)
-    has_text = any(local(element) in TEXTS for element in elements)
+    has_text = any(local(element) in TEXTS for element in in_order(root))
     theirs = resvg_paint.draw(_without_kerning(root), has_text)
-    measures = _picture_measures(mine, theirs, size)
-    if measures["size_off_px"] == 0:
-        case = _case(root, size, (mine, theirs), has_text)
-        case.measures.update(measures)
-        _judge_rows(case, head["rows"], wanted, elements)
-        measures, notes = case.measures, case.notes
-    else:
-        notes = ["the picture has another size"]
-    return Message({"measures": {k: None if math.isnan(v) else v for k, v in measures.items()}, "notes": notes[-8:]})
+    found = _Findings(_picture_measures(mine, theirs, size))
+    if found.measures["size_off_px"] == 0:
+        _judge_rows(found, head, wanted, (mine, Truth(root, theirs, has_text)))
+    measures = {name: None if math.isnan(value) else value for name, value in found.measures.items()}
+    return Message({"measures": measures, "notes": list(found.notes.values())[-_NOTES:]})
 
 
 def _without_kerning(root: etree._Element) -> str:
-    """The document for resvg. cairosvg sets letter by letter, so kerning is off, which SVG leaves to the renderer."""
+    """The document for resvg. cairo sets text without kerning, which SVG leaves to the renderer."""
     style = root.get("style")
     root.set("style", f"{style};font-kerning:none" if style else "font-kerning:none")
     return etree.tostring(root, encoding="unicode")
@@ -106,11 +88,8 @@ def _without_kerning(root: etree._Element) -> str:
 
 def _picture_measures(mine: Pixels, theirs: Pixels, size: tuple[int, int]) -> dict[str, float]:
     height, width = mine.shape[:2]
-    off = max(
-        abs(width - size[0]),
-        abs(height - size[1]),
-        *(abs(a - b) for a, b in zip(mine.shape, theirs.shape, strict=True)),
-    )
+    shapes = (mine.shape[:2], theirs.shape[:2])
+    off = max(abs(found - asked) for shape in shapes for found, asked in zip(shape, (size[1], size[0]), strict=True))
     colours, ink = compare.colours_and_ink(mine)
     found = {name: math.nan for name in ("unmatched_px_per_65536", "mean_abs_diff")}
     found |= {"size_off_px": float(off), "colours": float(colours), "ink_frac": ink}
@@ -120,182 +99,86 @@ def _picture_measures(mine: Pixels, theirs: Pixels, size: tuple[int, int]) -> di
     return found
 
 
-def _case(root: etree._Element, size: tuple[int, int], pictures: tuple[Pixels, Pixels], has_text: bool) -> _Case:
-    keys = len(in_order(root))
-    shown = deepcopy(root)
-    flat = Flat(root)
-
-    def drawn(shows: Callable[[int], bool]) -> Labels:
-        return resvg_paint.labels(resvg_paint.draw(flat.document(shows), has_text, hard_edges=True))
-
-    opaque = drawn(lambda _: False)
-    soft = drawn(lambda _: True) if flat.soft_keys else None
-    truth = table(opaque, keys)
-    if soft is not None:
-        truth = union(truth, table(soft, keys))
-    left = _MAX_ALONE
-
-    def alone(one: Named) -> tuple[int, Box | None, Labels | None]:
-        """The element's place in a map without others that are not opaque: in the shared one these hide each other."""
-        nonlocal left
-        if left and any(one.key <= key < one.end for key in flat.soft_keys):
-            left -= 1
-            map_ = drawn(lambda key: one.key <= key < one.end)
-            return *union(table(opaque, keys), table(map_, keys)).of(one.key, one.end), map_
-        return 0, None, None
-
-    def without(one: Named) -> Pixels | None:
-        """The judge's picture with the element removed."""
-        nonlocal left
-        if not left:
-            return None
-        left -= 1
-        return resvg_paint.draw(_without(shown, [(one.key, one.end)]), has_text)
-
-    return _Case(size, *pictures, opaque, soft, truth, alone, without)
-
-
-def _without(root: etree._Element, ranges: Sequence[tuple[int, int]]) -> str:
-    """The document without the elements of these keys."""
-    copied = deepcopy(root)
-    for key, element in enumerate(in_order(copied)):
-        if any(start == key for start, _ in ranges):
-            element.set("style", f"{element.get('style') or ''};display:none".lstrip(";"))
-    return etree.tostring(copied, encoding="unicode")
-
-
-_ABSENT = (
-    "owned_px_min",
-    "outside_px_max",
-    "box_off_px_max",
-    "off_picture_px_max",
-    "text_contrast_min",
-    "text_ink_min",
-)
-
-
-def _judge_rows(case: _Case, rows: Sequence[Any], wanted: dict[int, Named], elements: Sequence[etree._Element]) -> None:
-    case.measures.update({name: math.nan for name in _ABSENT})
-    case.measures.update({name: 0.0 for name in ("named_wrong", "point_missed", "visible_frac_wrong")})
-    case.measures["elements"] = float(len(rows))
-    seen: set[str] = set()
-    for row in rows:
+def _judge_rows(found: _Findings, head: Any, wanted: dict[int, Named], seen: tuple[Pixels, Truth]) -> None:
+    mine, truth = seen
+    # The tree was flattened: what elements say is read from the text anew.
+    elements = in_order(etree.fromstring(head["text"].encode("utf-8", "surrogatepass")))
+    found.measures.update({name: math.nan for name in _WORST})
+    found.measures.update({name: 0.0 for name in ("named_wrong", "point_missed", "visible_frac_wrong")})
+    found.measures["elements"] = float(len(head["rows"]))
+    known: dict[int, tuple[Any, Named]] = {}
+    for row in head["rows"]:
         one = wanted.get(int(row["id"])) if str(row["id"]).isdigit() else None
-        if (
-            one is None
-            or row["id"] in seen
-            or (row["role"], row["text"]) != (one.role, one.text)
-            or not says(elements[one.key], one)
-        ):
-            case.measures["named_wrong"] += 1
-            case.notes.append(f"named_wrong: {row['id']} {row['role']} {row['text']}"[:100])
-        seen.add(row["id"])
+        if one is None or one.key in known or (row["role"], row["text"]) != (one.role, one.text):
+            found.count("named_wrong", f"{row['id']} {row['role']} {row['text']}")
+        elif not says(elements[one.key], one):
+            found.count("named_wrong", f"{row['id']} says something else than {row['text']}")
         if one is not None:
-            _judge_place(case, row, one)
-            if local(elements[one.key]) in TEXTS:
-                _judge_text(case, one, row)
+            known[one.key] = (row, one)
+            box, maps = _judge_place(found, row, one, truth)
+            if box is not None and local(elements[one.key]) in TEXTS:
+                _judge_text(found, one, (box, maps), (mine, truth.picture))
+    if head["audit"]:
+        unseen, outside, notes = audit(truth, list(known.values()), elements)
+        found.measures.update({"audit_unseen": float(unseen), "audit_outside_px": float(outside)})
+        found.notes.update({note: note for note in notes})
 
 
-def _judge_place(case: _Case, row: Any, one: Named) -> None:
-    who = f"{one.key} {one.role}"[:60]
-    pixels, box = case.truth.of(one.key, one.end)
-    maps = [case.opaque] + ([case.soft] if case.soft is not None else [])
-    if _box_off(row["bbox_visible"], box) > _BOX_SLACK_PX or not _is_hit(maps, row["point"], one):
-        more, wider, map_ = case.alone(one)
-        if wider is not None and map_ is not None:
-            pixels, box, maps = more, wider, [*maps, map_]
-    off = _box_off(row["bbox_visible"], box)
-    if off > _BOX_SLACK_PX and box is not None and _is_only_hair(case, row["bbox_visible"], box, one, maps):
-        off = _BOX_SLACK_PX
-    case.worse("owned_px_min", float(pixels), who, low=True)
-    case.worse("off_picture_px_max", _off_picture(row, case.size), who)
-    case.worse("box_off_px_max", off, who)
-    full = row["bbox_full"]
+def _judge_place(found: _Findings, row: Any, one: Named, truth: Truth) -> tuple[Box | None, list[Labels]]:
+    """Hold an annotation against the maps, the first that bears it out, else the last; that map's box and maps."""
+    who = f"{one.key} {one.role}"
+    pixels, box, maps, off, hit = 0, None, list[Labels](), math.inf, False
+    for view in truth.views(one):
+        pixels, box, maps = view
+        off, hit = box_off(row["bbox_visible"], box), is_hit(maps, row["point"], one)
+        if off <= BOX_SLACK_PX and hit:
+            break
+    if off > BOX_SLACK_PX and box is not None and truth.is_hair(one, row["bbox_visible"], box, maps):
+        off = BOX_SLACK_PX
+    size = (truth.picture.shape[1], truth.picture.shape[0])
+    found.worse("owned_px_min", float(pixels), who, low=True)
+    found.worse("off_picture_px_max", _off_picture(row, size), who)
+    found.worse("box_off_px_max", off, who)
     if box is not None:
-        case.worse("outside_px_max", max(full[0] - box[0], full[1] - box[1], box[2] - full[2], box[3] - full[3]), who)
-    if not _is_hit(maps, row["point"], one):
-        case.measures["point_missed"] += 1
-        case.notes.append(f"point_missed: {who}")
+        full = row["bbox_full"]
+        outside = max(full[0] - box[0], full[1] - box[1], box[2] - full[2], box[3] - full[3], 0)
+        found.worse("outside_px_max", outside, who)
+    if not hit:
+        found.count("point_missed", who)
     if not 0 < row["visible_frac"] <= 1:
-        case.measures["visible_frac_wrong"] += 1
-
-
-def _box_off(box: Sequence[float], truth: Sequence[float] | None) -> float:
-    """The farthest that a side is off."""
-    if truth is None:
-        return math.inf
-    return max(abs(a - b) for a, b in zip(box, truth, strict=True))
-
-
-def _is_only_hair(case: _Case, box: Sequence[float], truth: Box, one: Named, maps: Sequence[Labels]) -> bool:
-    """Whether a box is off only where the element is thinner than a pixel, so that engines see its tips differently.
-
-    What the judge's map has outside the box must be such hair: at most one pixel for each pixel of length. What the box
-    has beyond the map must change when the element is removed from the judge's soft picture.
-    """
-    mask = np.zeros(case.opaque.shape, np.bool_)
-    for map_ in maps:
-        mask |= (map_ > one.key) & (map_ <= one.end)
-    x0, y0, x1, y1 = (round(side) for side in box)
-    for strip, length in (
-        (mask[:, : max(x0, 0)], x0 - truth[0]),
-        (mask[: max(y0, 0)], y0 - truth[1]),
-        (mask[:, max(x1, 0) :], truth[2] - x1),
-        (mask[max(y1, 0) :], truth[3] - y1),
-    ):
-        if length > _BOX_SLACK_PX and np.count_nonzero(strip) > length * _HAIR_PX:
-            return False
-    beyond = max(truth[0] - x0, truth[1] - y0, x1 - truth[2], y1 - truth[3])
-    if beyond <= _BOX_SLACK_PX:
-        return True
-    bare = case.without(one)
-    if bare is None:
-        return False
-    changed = (np.maximum(bare, case.theirs) - np.minimum(bare, case.theirs)).max(axis=2) > _FAINT_LEVELS
-    soft = bounds(changed)
-    if soft is None:
-        return False
-    return max(soft[0] - x0, soft[1] - y0, x1 - soft[2], y1 - soft[3]) <= _BOX_SLACK_PX
+        found.count("visible_frac_wrong", who)
+    return box, maps
 
 
 def _off_picture(row: Any, size: tuple[int, int]) -> float:
-    """How far a box leaves the picture or turns inside out, or a point leaves its box; NaN counts as far."""
+    """How far a box leaves the picture or turns inside out, or a point leaves its box."""
     worst = 0.0
     for box in (row["bbox_full"], row["bbox_visible"]):
         worst = max(worst, -box[0], -box[1], box[2] - size[0], box[3] - size[1], box[0] - box[2], box[1] - box[3])
-    x, y = row["point"]
-    inner = row["bbox_visible"]
-    worst = max(worst, inner[0] - x, inner[1] - y, x - inner[2], y - inner[3])
-    return worst if all(map(math.isfinite, (*row["bbox_full"], *inner, x, y))) else math.inf
+    (x, y), inner = row["point"], row["bbox_visible"]
+    return max(worst, inner[0] - x, inner[1] - y, x - inner[2], y - inner[3])
 
 
-def _is_hit(maps: Sequence[Labels], point: Sequence[float], one: Named) -> bool:
-    """Whether one of the pixels at or beside a point is the element's: engines differ in which pixel a hair has."""
-    if not all(map(math.isfinite, point)):
-        return False
-    x, y = math.floor(point[0]), math.floor(point[1])
+def _judge_text(
+    found: _Findings, one: Named, place: tuple[Box, Sequence[Labels]], pictures: tuple[Pixels, Pixels]
+) -> None:
+    (x0, y0, x1, y1), maps = place
+    height, width = pictures[0].shape[:2]
+    area = (
+        slice(max(y0 - _PAD_PX, 0), min(y1 + _PAD_PX, height)),
+        slice(max(x0 - _PAD_PX, 0), min(x1 + _PAD_PX, width)),
+    )
+    ink = np.zeros(maps[0][area].shape, np.bool_)
     for map_ in maps:
-        near = map_[max(y - 1, 0) : max(y + 2, 0), max(x - 1, 0) : max(x + 2, 0)]
-        if np.any((near > one.key) & (near <= one.end)):
-            return True
-    return False
-
-
-def _judge_text(case: _Case, one: Named, row: Any) -> None:
-    box = case.truth.of(one.key, one.end)[1]
-    if box is None:
-        return
-    width, height = case.size
-    rows = slice(max(box[1] - _PAD_PX, 0), min(box[3] + _PAD_PX, height))
-    columns = slice(max(box[0] - _PAD_PX, 0), min(box[2] + _PAD_PX, width))
-    ink = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.bool_)
-    for map_ in [case.opaque] + ([case.soft] if case.soft is not None else []):
-        ink |= (map_[rows, columns] > one.key) & (map_[rows, columns] <= one.end)
-    who = f"{one.key} {one.text}"[:60]
-    for pixels in (case.mine[rows, columns], case.theirs[rows, columns]):
-        colours = text_colours(pixels, ink)
-        if colours is None:
-            case.worse("text_ink_min", 0.0, who, low=True)
+        ink |= (map_[area] > one.key) & (map_[area] <= one.end)
+    ground = around(ink)
+    who = f"{one.key} {one.text}"
+    for number, picture in enumerate(pictures):
+        back = ground_colour(picture[area], ground)
+        if back is None:
+            found.worse("text_ink_min", 0.0, who, low=True)
             continue
-        case.worse("text_contrast_min", contrast(*colours), who, low=True)
-        case.worse("text_ink_min", ink_frac(pixels, ink, colours[1]), who, low=True)
+        letters, share = letter_colour(picture[area], ink, back)
+        found.worse("text_ink_min", share, who, low=True)
+        if number == 0:
+            found.worse("text_contrast_min", contrast(letters, back), who, low=True)

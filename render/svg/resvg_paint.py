@@ -10,10 +10,11 @@ from PIL import Image
 from gristmill.render.svg import fonts
 
 Pixels = npt.NDArray[np.uint8]
+Labels = npt.NDArray[np.uint32]
 
 
 def draw(text: str, with_text: bool = True, hard_edges: bool = False) -> Pixels:
-    """RGB pixels of a document at its own width and height, on white; in a map of flat colours without soft edges."""
+    """RGBA pixels of a document at its own width and height, on white; on black and with hard edges for a map."""
     png = resvg_py.svg_to_bytes(
         svg_string=text,
         background="#000000" if hard_edges else "#ffffff",
@@ -27,11 +28,20 @@ def draw(text: str, with_text: bool = True, hard_edges: bool = False) -> Pixels:
         shape_rendering="crisp_edges" if hard_edges else "geometric_precision",
         text_rendering="optimize_speed" if hard_edges else "geometric_precision",
     )
-    with Image.open(io.BytesIO(bytes(png)), formats=["PNG"]) as picture:
-        return np.asarray(picture.convert("RGB"))
+    return decoded(bytes(png))
 
 
-def labels(pixels: Pixels) -> npt.NDArray[np.int32]:
+def decoded(png: bytes) -> Pixels:
+    """RGBA pixels of a PNG."""
+    with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
+        return np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA"))
+
+
+def colour(number: int) -> str:
+    """The colour that stands for a number on a map."""
+    return f"#{number & 255:02x}{number >> 8 & 255:02x}{number >> 16 & 255:02x}"
+
+
+def labels(pixels: Pixels) -> Labels:
     """The numbers that the colours of a map stand for."""
-    wide = pixels.astype(np.int32)
-    return (wide[..., 0] << 16) | (wide[..., 1] << 8) | wide[..., 2]
+    return pixels.view("<u4")[..., 0] & np.uint32(0xFFFFFF)

@@ -35,8 +35,9 @@ RULES: tuple[Rule, ...] = (
         "text_ink_min", "below", 0.3, "text_missing", "share of a text's pixels that differ from its ground, the least"
     ),
     Rule("audit_unseen", "above", 0, "not_visible", "elements whose removal changes nothing (1 sample in 20)"),
+    Rule("audit_outside_px", "above", 24, "outside_box", "pixels that removals change outside boxes (1 sample in 20)"),
     Rule(
-        "redraw_off_px", "above", 0, "not_deterministic", "pixels that another drawing has otherwise (1 sample in 20)"
+        "redraw_differs", "above", 0, "not_deterministic", "whether another drawing gives other bytes (1 sample in 20)"
     ),
 )
 MEASURES = tuple(dict.fromkeys(rule.measure for rule in RULES))

@@ -1,12 +1,13 @@
-"""Pixels and boxes of all numbers of an id map, by one pass."""
+"""Pixels and boxes of all numbers of an id map, by one pass over its runs of equal pixels."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-Labels = npt.NDArray[np.int32]
+Labels = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
+Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Table:
     x1: Ints
     y1: Ints
 
-    def of(self, key: int, end: int) -> tuple[int, tuple[int, int, int, int] | None]:
+    def of(self, key: int, end: int) -> tuple[int, Box | None]:
         """Pixels and box of the keys in [key, end)."""
         mine = slice(key, end)
         pixels = int(self.pixels[mine].sum())
@@ -32,21 +33,25 @@ class Table:
 def table(labels: Labels, keys: int) -> Table:
     """The table of a map that holds key + 1, 0 for none. Numbers beyond `keys` count as none."""
     height, width = labels.shape
-    labels = np.where(labels > keys, 0, labels)
-    flat = labels.ravel()
-    pixels = np.bincount(flat, minlength=keys + 1)[1:]
+    starts = np.empty(labels.shape, np.bool_)
+    starts[:, 0] = True
+    np.not_equal(labels[:, 1:], labels[:, :-1], out=starts[:, 1:])
+    at = np.flatnonzero(starts)
+    numbers = labels.ravel()[at].astype(np.int64)
+    lengths = np.diff(at, append=height * width)
+    rows, columns = np.divmod(at, width)
+    keep = (numbers > 0) & (numbers <= keys)
+    numbers, lengths, rows, columns = numbers[keep] - 1, lengths[keep], rows[keep], columns[keep]
     big = max(height, width) + 1
-    y0, y1 = np.full(keys + 1, big), np.zeros(keys + 1, np.int64)
-    x0, x1 = np.full(keys + 1, big), np.zeros(keys + 1, np.int64)
-    # Of repeated places in an assignment the last one stays, so each key keeps its last row or column.
-    rows = np.repeat(np.arange(height), width)
-    y1[flat] = rows + 1
-    y0[flat[::-1]] = rows[::-1]
-    turned = np.ascontiguousarray(labels.T).ravel()
-    columns = np.repeat(np.arange(width), height)
-    x1[turned] = columns + 1
-    x0[turned[::-1]] = columns[::-1]
-    return Table(pixels, x0[1:], y0[1:], x1[1:], y1[1:])
+    found = Table(
+        np.zeros(keys, np.int64), *(np.full(keys, big) if low else np.zeros(keys, np.int64) for low in (1, 1, 0, 0))
+    )
+    np.add.at(found.pixels, numbers, lengths)
+    np.minimum.at(found.x0, numbers, columns)
+    np.minimum.at(found.y0, numbers, rows)
+    np.maximum.at(found.x1, numbers, columns + lengths)
+    np.maximum.at(found.y1, numbers, rows + 1)
+    return found
 
 
 def union(a: Table, b: Table) -> Table:
