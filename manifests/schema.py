@@ -150,6 +150,11 @@ def joined_id(dataset: str, old_id: str, ordinal: int) -> str:
     return record_id("joined", f"{dataset}\0{old_id}", str(ordinal))
 
 
+def derived_id(parent: str, form: str) -> str:
+    """Id of the record of that form that was made from another one, and from no more than that."""
+    return record_id("form", parent, form)
+
+
 def id_bytes(ids: pa.StringArray) -> pa.FixedSizeBinaryArray:
     """The 16 bytes of each id (hex, no nulls)."""
     raw = bytes.fromhex("".join(ids.to_pylist()))

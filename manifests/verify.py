@@ -54,6 +54,7 @@ FAULT_KINDS = {
     "content_hash": "a text or medium does not have the hash that stands beside it",
     "media": "media and their places in a text or row do not belong together, or a media shard is not what it must be",
     "row": "a trainer row breaks a rule of its schema",
+    "render": "a record of render pairs is not what its code makes",
 }
 """The closed list of kinds; those from `schema` on are found by a deep verification only."""
 

@@ -30,6 +30,7 @@ from gristmill.manifests.shard import ParquetShards
 from gristmill.manifests.tally import StepTallies, Tally, check_balance
 from gristmill.pipeline.sources.protocol import Loss
 from gristmill.stages.chain import ChainResult, Fate, Ints, StepTrace, count_chars
+from gristmill.stages.protocol import DERIVED
 
 MEASURES_FRACTION = 0.01
 _LEDGER_ROWS_A_BATCH = 4096
@@ -145,10 +146,12 @@ class Account:
         batch = trace.before
         for source, at in rows_by_source(batch):
             self._add_counts(self.tally(step, source), trace, at)
+        self._add_derived(step, trace)
         if not fates:
             return
         gone = np.array([fate.row for fate in fates], np.int64)
-        places = np.searchsorted(trace.rows, gone)
+        known = np.array([fate.at for fate in fates], np.int64)
+        places = np.where(known >= 0, known, np.searchsorted(trace.rows, gone))
         of_gone = batch.select(["source", "id", "url", "content_hash"]).take(pa.array(places))
         told: dict[str, Any] = {
             "keeper": keepers or None,
@@ -204,6 +207,16 @@ class Account:
         tally.chars_gone += int(trace.chars_in[at].sum() - trace.chars_in[kept].sum())
         for reason, chars in trace.cut_chars.items():
             tally.cut(reason, int(chars[kept].sum()))
+
+    def _add_derived(self, step: str, trace: StepTrace) -> None:
+        if trace.derived is None:
+            return
+        for source, at in rows_by_source(trace.derived):
+            tally, chars = self.tally(step, source), int(trace.derived_chars[at].sum())
+            tally.derived += len(at)
+            tally.kept += len(at)
+            tally.chars_kept += chars
+            tally.cut(DERIVED, -chars)
 
     def chain(self, result: ChainResult, steps: Sequence[str], rows: Rows) -> None:
         """The account of a chain whose steps bear these names."""

@@ -1,7 +1,8 @@
 """Cutting a dataset's ordered steps into phases: what can be fused into one pass over the rows.
 
 A phase begins at the origin or at an exchange, applies the exchange's verdicts, and runs all row-local steps up
-to the next exchange or plan in one pass. A plan (emit) is a phase of its own and must come last.
+to the next exchange or plan in one pass. A plan (emit) is a phase of its own and must come last. An expander never
+runs in the origin's pass: there ids may still change, where a key was repeated, and its rows' ids are made of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Literal
 from gristmill.manifests.errors import RecipeError
 from gristmill.pipeline.resources import SMALL, Resources, enough_for
 from gristmill.stages import catalogue
-from gristmill.stages.protocol import Corpus, Filter, Mapper
+from gristmill.stages.protocol import Corpus, Expander, Filter, Mapper
 
 StepKind = Literal["row", "exchange", "plan"]
 
@@ -63,7 +64,7 @@ def kind_of(stage: object) -> StepKind:
     """The shape of a stage."""
     if isinstance(stage, Corpus):
         return "exchange"
-    if isinstance(stage, Filter | Mapper):
+    if isinstance(stage, Filter | Mapper | Expander):
         return "row"
     return "plan"
 
@@ -72,7 +73,9 @@ def compile_phases(steps: Sequence[LoadedStep]) -> list[Phase]:
     """Phases in order; the first has no exchange and may be empty. Raises RecipeError on a plan not last."""
     phases = [Phase()]
     for index, step in enumerate(steps):
-        if step.kind == "row":
+        if len(phases) == 1 and isinstance(step.stage, Expander):
+            phases.append(Phase(chain=(step,)))
+        elif step.kind == "row":
             last = phases.pop()
             phases.append(Phase(last.exchange, (*last.chain, step)))
         elif step.kind == "exchange":

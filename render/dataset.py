@@ -6,7 +6,7 @@ file made themselves (`derivation` null), not the forms that later steps derived
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,9 +61,18 @@ def records(folder: Path, manifest: Manifest, with_pictures: bool = True) -> Ite
     for entry in manifest["shards"]:
         for batch in read_shard(folder / entry["path"], columns):
             for row in batch.to_pylist():
-                if (row["source"] or "").startswith(f"{SOURCE}/") and row["derivation"] is None and row["media"]:
-                    render = json.loads(row["meta"])[META]
-                    yield Record(row["id"], row["source"], row["text"], render, row["media"][0])
+                if is_render_pair(row):
+                    yield record_of(row)
+
+
+def is_render_pair(row: Mapping[str, Any]) -> bool:
+    """Whether a row of a dataset is a record of render pairs, and not a form that was derived from one."""
+    return (row["source"] or "").startswith(f"{SOURCE}/") and row["derivation"] is None and bool(row["media"])
+
+
+def record_of(row: Mapping[str, Any]) -> Record:
+    """The record of such a row. Raises ValueError, KeyError or TypeError where its meta is of another form."""
+    return Record(row["id"], row["source"], row["text"], json.loads(row["meta"])[META], row["media"][0])
 
 
 @dataclass(frozen=True)

@@ -96,13 +96,15 @@ class Rejection:
     code: str = ""
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """The loop's own rejection, or that of a rule, with numbers."""
 
     def __init__(self, reason: str, measure: str, value: float, limit: float = math.nan, detail: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
-        self.numbers = (measure, value, limit)
+        self.measure = measure
+        self.value = value
+        self.limit = limit
         self.detail = detail
 
 
@@ -143,8 +145,9 @@ def _told(domain: Domain, place: Place, ask: Ask, write: Callable[[], Code]) -> 
     except Rejected as rejected:
         refuse_unknown(domain, rejected)
         return Rejection(place, rejected.verdict, rejected.reason, detail=rejected.detail, code="".join(written))
-    except _Refused as refused:
-        return Rejection(place, "drop", refused.reason, *refused.numbers, refused.detail, "".join(written))
+    except Refused as refused:
+        numbers = (refused.measure, refused.value, refused.limit)
+        return Rejection(place, "drop", refused.reason, *numbers, refused.detail, "".join(written))
     except Exception as error:
         at = place.file or f"family {place.family}, seed {place.seed}, slot {place.slot}, attempt {place.attempt}"
         error.add_note(f"render/{domain.name}: {at}")
@@ -152,15 +155,15 @@ def _told(domain: Domain, place: Place, ask: Ask, write: Callable[[], Code]) -> 
 
 
 def _sample(domain: Domain, place: Place, ask: Ask, code: Code) -> Sample:
-    """Render, annotate and verify code. Raises Rejected and _Refused."""
+    """Render, annotate and verify code. Raises Rejected and Refused."""
     if MEDIUM_CHAR in code.text:
-        raise _Refused("medium_char", "count", code.text.count(MEDIUM_CHAR), 0.0)
+        raise Refused("medium_char", "count", code.text.count(MEDIUM_CHAR), 0.0)
     looked = look(domain, code)
     report = domain.verify(code, looked.shot, looked.annotations)
     failed = first_failing(domain.rules(), report)
     if failed is not None:
         value = report.measures[failed.measure]
-        raise _Refused(failed.reason, failed.measure, value, failed.limit, "; ".join(report.notes))
+        raise Refused(failed.reason, failed.measure, value, failed.limit, "; ".join(report.notes))
     twice = ask.all_twice or is_looked_at_twice(code)
     if twice:
         refuse_difference(looked, look(domain, code))
@@ -168,14 +171,13 @@ def _sample(domain: Domain, place: Place, ask: Ask, code: Code) -> Sample:
 
 
 def look(domain: Domain, code: Code) -> Looked:
-    """Render and annotate code, and check what holds for every domain. Raises Rejected and, for the rest, what
-    `make_slot` tells as a Rejection."""
+    """Render and annotate code, and check what holds for every domain. Raises Rejected and Refused."""
     shot = domain.render(code)
     _check_size(code, shot)
     annotations = domain.annotate(code, shot)
     fault = annotation_fault(annotations, shot.width, shot.height)
     if fault:
-        raise _Refused("bad_annotation", "", math.nan, detail=fault)
+        raise Refused("bad_annotation", "", math.nan, detail=fault)
     return Looked(shot, decode(shot.png), annotations)
 
 
@@ -185,7 +187,7 @@ def _check_size(code: Code, shot: Shot) -> None:
     told, found = (shot.width, shot.height), size_of(shot.png)
     if not wanted == told == found:
         detail = f"{found[0]}x{found[1]}, told as {told[0]}x{told[1]}, asked for as {wanted[0]}x{wanted[1]}"
-        raise _Refused("wrong_size", "width", float(found[0]), float(wanted[0]), detail)
+        raise Refused("wrong_size", "width", float(found[0]), float(wanted[0]), detail)
 
 
 def annotation_fault(annotations: Sequence[Annotation], width: int, height: int) -> str:
@@ -221,11 +223,11 @@ def is_looked_at_twice(code: Code) -> bool:
 
 
 def refuse_difference(first: Looked, second: Looked) -> None:
-    """Raise what is told as `not_deterministic` where two looks at one code differ."""
+    """Raise Refused (`not_deterministic`) where two looks at one code differ."""
     pixels = differing(first.decoded, second.decoded)
     if pixels or first.annotations != second.annotations:
         detail = "" if pixels else "the annotations differ"
-        raise _Refused("not_deterministic", "differing_pixels", float(pixels), 0.0, detail)
+        raise Refused("not_deterministic", "differing_pixels", float(pixels), 0.0, detail)
 
 
 def vocabulary(domain: Domain) -> tuple[Reason, ...]:

@@ -21,9 +21,10 @@ from blake3 import blake3
 
 from gristmill.manifests.errors import InputError, UsageError
 from gristmill.manifests.vocabulary import BYTES_NAME, PACKAGED, find_vocabulary
+from gristmill.stages import protocol as shapes
 from gristmill.stages.doc_filter import DocFilter
 from gristmill.stages.nearest import nearest
-from gristmill.stages.protocol import Census, Exchange, Filter, MadeByOthers, Mapper, Rounds, Similar, Spelled, Stage
+from gristmill.stages.protocol import Expander, Filter, MadeByOthers, Mapper, Spelled, Stage
 from gristmill.stages.user_code import file_digest_of, load_object
 
 ENTRY_POINT_GROUP = "gristmill.stages"
@@ -54,10 +55,17 @@ BUILTIN: Mapping[str, str] = {
     "line_dedup": "gristmill.stages.dedup.lines:LineDedup",
     "minhash_dedup": "gristmill.stages.dedup.minhash:MinhashDedup",
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
+    "picture_dedup": "gristmill.stages.dedup.pictures:PictureDedup",
+    "render_forms": "gristmill.stages.vision.render_forms:RenderForms",
     "datatrove": "gristmill.stages.datatrove.stage:DatatroveFilter",
 }
 
-CORPUS_WIDE: Mapping[str, Any] = {"exchange": Exchange, "rounds": Rounds, "similar": Similar, "census": Census}
+CORPUS_WIDE: Mapping[str, Any] = {
+    "exchange": shapes.Exchange,
+    "rounds": shapes.Rounds,
+    "similar": shapes.Similar,
+    "census": shapes.Census,
+}
 """Shapes of stages that look at whole datasets."""
 
 
@@ -114,19 +122,21 @@ def describe(name: str, base_dir: Path = Path()) -> dict[str, Any]:
 
 
 def kind_of(stage: object) -> str:
-    """filter, mapper, exchange (of any shape that looks at whole datasets) or plan."""
+    """filter, mapper, expander, exchange (of any shape that looks at whole datasets) or plan."""
     shape = shape_of(stage)
     return "exchange" if shape in CORPUS_WIDE else shape
 
 
 def shape_of(stage: object) -> str:
-    """exchange, rounds, similar, census, filter, mapper or plan; what has rules is a filter, however it is run."""
+    """exchange, rounds, similar, census, filter, mapper, expander or plan; what has rules is a filter in any case."""
     corpus_wide = next((name for name, shape in CORPUS_WIDE.items() if isinstance(stage, shape)), None)
     if corpus_wide is not None:
         return corpus_wide
     if isinstance(stage, Filter):
         return "filter"
-    return "mapper" if isinstance(stage, Mapper) else "plan"
+    if isinstance(stage, Mapper):
+        return "mapper"
+    return "expander" if isinstance(stage, Expander) else "plan"
 
 
 def canonical_params(stage: object) -> dict[str, Any]:

@@ -4,7 +4,10 @@ In: a RecordBatch with the columns of `manifests.schema.DOCUMENT`. Out: the rows
 order, and for each row that went its fate (one step, one reason). A dropped record is not measured
 further. Where a mapper changed a text, `content_hash` is computed anew.
 
-Invariants, for each step: rows in = rows kept + fates; characters in = characters kept + cut + dropped.
+An expander's further rows follow the row that they were made from, at its place where that one went.
+
+Invariants, for each step: rows in + derived = rows kept + fates; characters in = characters kept + cut + dropped, those
+of derived rows counting as cut negatively.
 Pure: the result depends on the stages and the batch alone, and for a row on that row alone.
 """
 
@@ -17,10 +20,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gristmill.manifests.errors import GristmillError
-from gristmill.manifests.schema import content_hashes
+from gristmill.manifests.schema import content_hashes, derived_id
 from gristmill.stages import shared
 from gristmill.stages.columns import char_counts, with_column
 from gristmill.stages.protocol import (
+    Expanded,
+    Expander,
     Filter,
     Floats,
     Mapped,
@@ -36,7 +41,10 @@ Ints = npt.NDArray[np.int64]
 
 
 class Fate(NamedTuple):
-    """Why row `row` of the batch left the chain at step `step_index`."""
+    """Why row `row` of the batch left the chain at step `step_index`, or a row that was made from it did.
+
+    `at` is its place among the rows of the step, which tells such rows apart; -1 where `row` does.
+    """
 
     row: int
     step_index: int
@@ -46,15 +54,18 @@ class Fate(NamedTuple):
     value: float
     limit: float
     detail: str
+    at: int = -1
 
 
 @dataclass(frozen=True)
 class StepTrace:
-    """What one step saw: `rows` (indices into the batch given to the chain) and their characters.
+    """What one step saw: `rows` (indices into the batch given to the chain, ascending; a row that was made on the way
+    has that of the row that it comes from) and their characters.
 
     `kept` (bool) marks the rows that stayed; `chars_out` counts the text after the step, for every row.
     `before` is the step's input batch, held so that samples can show what a dropped record looked like.
-    `profiles` names the profile of each of its rows; empty for a stage that has none.
+    `profiles` names the profile of each of its rows; empty for a stage that has none. `derived` are the rows that an
+    expander made, `derived_chars` their characters; they are in none of the others.
     """
 
     rows: Ints
@@ -65,11 +76,13 @@ class StepTrace:
     measures: Mapping[str, Floats]
     before: pa.RecordBatch
     profiles: Sequence[str] = ()
+    derived: pa.RecordBatch | None = None
+    derived_chars: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
 class ChainResult:
-    """The rows kept by every step, and the account of the others."""
+    """The rows kept by every step, and the account of the others. `kept_rows` are indices as in StepTrace."""
 
     kept: pa.RecordBatch
     kept_rows: Ints
@@ -140,21 +153,81 @@ def with_fresh_hashes(before: pa.RecordBatch, after: pa.RecordBatch) -> pa.Recor
     return with_column(after, "content_hash", content_hashes(after.column("text"), after.column("media")))
 
 
-def _run_step(
-    stage: RowStage, batch: pa.RecordBatch, rows: Ints, chars_in: Ints
-) -> tuple[pa.RecordBatch, StepTrace, list[Fate]]:
+class _Passed(NamedTuple):
+    """What a step leaves: rows, their indices into the chain's batch, their characters."""
+
+    batch: pa.RecordBatch
+    rows: Ints
+    chars: Ints
+    trace: StepTrace
+    fates: list[Fate]
+
+
+def _run_step(stage: RowStage, batch: pa.RecordBatch, rows: Ints, chars_in: Ints) -> _Passed:
+    if isinstance(stage, Expander):
+        return _expand(stage, batch, rows, chars_in)
     judged = _apply_mapper(stage, batch) if isinstance(stage, Mapper) else _judge_filter(stage, batch)
     mapped, profiles, fates = judged
     out = mapped.batch if mapped.batch is batch else with_fresh_hashes(batch, mapped.batch)
-    kept = np.ones(batch.num_rows, dtype=np.bool_)
-    kept[[f.row for f in fates]] = False
+    kept = _kept(batch.num_rows, fates)
     chars_out = chars_in if out is batch else count_chars(out)
     trace = StepTrace(rows, kept, chars_in, chars_out, mapped.cut_chars, mapped.measures, batch, profiles)
     if kept.all():
-        return out, trace, fates
+        return _Passed(out, rows, chars_out, trace, fates)
     left = out.filter(pa.array(kept))
     shared.follow(out.column("text"), left.column("text"), kept)
-    return left, trace, fates
+    return _Passed(left, rows[kept], chars_out[kept], trace, fates)
+
+
+def _kept(rows: int, fates: Sequence[Fate]) -> npt.NDArray[np.bool_]:
+    kept = np.ones(rows, dtype=np.bool_)
+    kept[[f.row for f in fates]] = False
+    return kept
+
+
+def _expand(stage: Expander, batch: pa.RecordBatch, rows: Ints, chars_in: Ints) -> _Passed:
+    made = stage.expand(batch)
+    further = derived_rows(stage.name, batch, made)
+    fates = [Fate(v.row, 0, v.verdict, v.reason, v.measure, v.value, v.limit, v.detail) for v in made.verdicts]
+    kept, chars = _kept(batch.num_rows, fates), count_chars(further)
+    trace = StepTrace(rows, kept, chars_in, chars_in, {}, made.measures, batch, (), further, chars)
+    if not further.num_rows and kept.all():
+        return _Passed(batch, rows, chars_in, trace, fates)
+    stay = np.flatnonzero(kept)
+    # Stable: a row stands before those that were made from it.
+    order = np.argsort(np.concatenate([stay, made.parent]), kind="stable")
+    parts = pa.Table.from_batches([batch.filter(pa.array(kept)), further]).take(pa.array(order)).combine_chunks()
+    out = parts.to_batches()[0] if len(order) else batch.slice(0, 0)
+    return _Passed(
+        out,
+        np.concatenate([rows[kept], rows[made.parent]])[order],
+        np.concatenate([chars_in[kept], chars])[order],
+        trace,
+        fates,
+    )
+
+
+def derived_rows(name: str, batch: pa.RecordBatch, made: Expanded) -> pa.RecordBatch:
+    """The further rows of an expander with what the caller sets (see `protocol.Expanded`). Raises GristmillError where
+    they do not fit the batch."""
+    further, parent, form = made.further, made.parent, list(made.form)
+    if not further.schema.equals(batch.schema) or not len(parent) == len(form) == further.num_rows:
+        raise GristmillError("further rows of another shape than the batch", name, f"{further.num_rows} rows")
+    if len(parent) and not ((np.diff(parent) >= 0).all() and parent[0] >= 0 and parent[-1] < batch.num_rows):
+        raise GristmillError("further rows of no row of the batch, or out of order", name)
+    if len({*zip(parent.tolist(), form, strict=True)}) != len(form):
+        raise GristmillError("one form twice from one row", name)
+    ids = [i or "" for i in batch.column("id").take(pa.array(parent)).to_pylist()]
+    fresh = {
+        "id": [derived_id(i, f) for i, f in zip(ids, form, strict=True)],
+        "parents": [[i] for i in ids],
+        "derivation": ["form"] * len(ids),
+        "dup_cluster": [None] * len(ids),
+        "dup_count": [None] * len(ids),
+    }
+    for column, values in fresh.items():
+        further = with_column(further, column, pa.array(values, further.schema.field(column).type))
+    return with_column(further, "content_hash", content_hashes(further.column("text"), further.column("media")))
 
 
 def run_chain(stages: Sequence[RowStage], batch: pa.RecordBatch, chars: Ints | None = None) -> ChainResult:
@@ -167,9 +240,10 @@ def run_chain(stages: Sequence[RowStage], batch: pa.RecordBatch, chars: Ints | N
     fates: list[Fate] = []
     steps: list[StepTrace] = []
     for index, stage in enumerate(stages):
-        batch, trace, gone = _run_step(stage, batch, rows, chars)
-        fates.extend(f._replace(row=int(rows[f.row]), step_index=index) for f in sorted(gone))
-        steps.append(trace)
-        rows, chars = rows[trace.kept], trace.chars_out[trace.kept]
+        passed = _run_step(stage, batch, rows, chars)
+        gone = sorted(passed.fates)
+        fates.extend(f._replace(row=int(rows[f.row]), step_index=index, at=f.row) for f in gone)
+        steps.append(passed.trace)
+        batch, rows, chars = passed.batch, passed.rows, passed.chars
     shared.forget()
     return ChainResult(batch, rows, chars, fates, steps)

@@ -3,8 +3,8 @@
 A stage is a frozen dataclass of parameters with pure methods. `name` (the word in a recipe) and `version`
 (raised whenever its output changes) are class variables. Three shapes:
 
-* row-local: `Filter` (measure, then rules decide) or `Mapper` (changes rows, may drop or quarantine some);
-  both see RecordBatches of any length, including 0 rows, and never look beyond the batch;
+* row-local: `Filter` (measure, then rules decide), `Mapper` (changes rows, may drop or quarantine some) or `Expander`
+  (makes further rows of some); they see RecordBatches of any length, including 0 rows, and never look beyond the batch;
 * exchange: `Exchange` emits fixed-width rows (key, order, addr) and reduces them sorted by (key, order), `Rounds` does
   so several times, `Similar` verifies candidates, `Census` decides in one process; all of them give VERDICTS;
 * plan: one process turns fixed-width rows of whole datasets into a task table (`PlanStage`).
@@ -112,6 +112,43 @@ class Mapper(Protocol):
         ...
 
 
+DERIVED = "derived"
+"""Under which the characters of further rows count as cut, negatively: a reason that every expander has."""
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """What an expander made of a batch of n rows, which themselves stay as they are, but for those with a verdict.
+
+    `further` are m rows of the batch's schema, `parent` (int64, m) ascending the row of the batch that each was made
+    from, `form` (m) what it is, a word that stands once for each parent. The caller sets `id` (of the parent's id and
+    the form), `parents` (the parent's id), `derivation` ("form"), `content_hash`, `dup_cluster` and `dup_count` (null);
+    all else is the stage's. A row with a verdict may have further rows. `measures` as in Mapped, of the n rows.
+    """
+
+    further: pa.RecordBatch
+    parent: npt.NDArray[np.int64]
+    form: Sequence[str]
+    verdicts: tuple[RowVerdict, ...] = ()
+    measures: Mapping[str, Floats] = field(default_factory=dict[str, Any])
+
+
+@runtime_checkable
+class Expander(Protocol):
+    """Row-local, makes further rows, which count as derived."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """Every reason that `expand` can give, and DERIVED."""
+        ...
+
+    def expand(self, batch: pa.RecordBatch) -> Expanded:
+        """The further rows of each row; pure but for caches and the killable child."""
+        ...
+
+
 @runtime_checkable
 class Profiled(Protocol):
     """What a filter may have besides: limits that depend on a row's profile."""
@@ -139,7 +176,7 @@ class MadeByOthers(Protocol):
         ...
 
 
-RowStage = Filter | Mapper
+RowStage = Filter | Mapper | Expander
 
 EMITTED_ADDR = "addr"
 
@@ -340,7 +377,7 @@ class Similar(Protocol):
 Corpus = Exchange | Rounds | Census | Similar
 """Stages that look at whole datasets."""
 
-Stage = Filter | Mapper | Corpus
+Stage = RowStage | Corpus
 
 
 def drops_when_above(value: Floats, limit: Floats | float) -> npt.NDArray[np.bool_]:

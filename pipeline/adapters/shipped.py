@@ -12,7 +12,7 @@ from typing import Any, cast
 from gristmill.manifests.errors import UsageError
 from gristmill.stages import catalogue
 from gristmill.stages.doc_filter import DocFilter
-from gristmill.stages.protocol import Filter, Mapper, RowStage
+from gristmill.stages.protocol import Expander, Filter, Mapper, RowStage
 from gristmill.stages.user_code import load_from, name_in_file, source_of
 
 
@@ -49,6 +49,9 @@ def _not_row_local(stage: object, caller: str) -> UsageError:
     if isinstance(stage, type):
         return UsageError("a class, not a stage", caller, stage.__name__, f"call it: {stage.__name__}(...)")
     name = getattr(stage, "name", type(stage).__name__)
+    if isinstance(stage, Expander):
+        remedy = "name the stage in a recipe for `gristmill run`"
+        return UsageError("makes further records and has no verdict on one document", caller, name, remedy)
     if catalogue.kind_of(stage) == "exchange" or hasattr(stage, "version"):
         remedy = "write the documents out, and name the stage in a recipe for `gristmill run`"
         return UsageError("looks at whole datasets and has no verdict on one document", caller, name, remedy)

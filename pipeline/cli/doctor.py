@@ -1,8 +1,8 @@
 """`gristmill doctor`: what this machine has, what it lacks, and what that costs.
 
 Out: a list of checks, each with `check`, `ok`, `detail` and, where something is missing, `remedy`; the engines, with
-what each lacks here and what installs it; the versions of what Gristmill stands on. It reports and changes nothing;
-the exit code is 0.
+what each lacks here and what installs it; those that draw render pairs; the versions of what Gristmill stands on. It
+reports and changes nothing; the exit code is 0.
 """
 
 import argparse
@@ -17,12 +17,14 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, PackagePath, files
 from pathlib import Path
 
-from gristmill.manifests.errors import EXIT_DONE
+from gristmill.manifests.errors import EXIT_DONE, GristmillError
 from gristmill.manifests.user_cache import user_cache
 from gristmill.pipeline.cli.output import emit_json, print_line, print_table
 from gristmill.pipeline.engines.here import EngineHere, engines_here
 from gristmill.pipeline.engines.machine import memory_of_machine
 from gristmill.pipeline.engines.needs import installed
+from gristmill.render import domains
+from gristmill.render.protocol import EngineState
 
 HELP = """check this machine
 
@@ -78,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the report."""
     checks = list(run_checks())
     engines = list(engines_here())
+    renderers = list(renderers_here())
     versions = {name: installed(name) for name in PACKAGES}
     if args.json:
         emit_json(
@@ -85,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
                 "ok": all(check.ok for check in checks),
                 "checks": checks,
                 "engines": [{**vars(engine), "works": engine.works} for engine in engines],
+                "render": [{"domain": domain, **vars(state)} for domain, state in renderers],
                 "versions": versions,
             }
         )
@@ -93,6 +97,8 @@ def run(args: argparse.Namespace) -> int:
     print_table(("check", "state", "detail"), rows)
     print_line()
     print_table(("engine", "state", "detail"), map(_engine_row, engines))
+    print_line()
+    print_table(("render", "engine", "version", "state", "detail"), [_render_row(*one) for one in renderers])
     print_line()
     print_table(("package", "version"), [(name, found or "not installed") for name, found in versions.items()])
     return EXIT_DONE
@@ -115,6 +121,21 @@ def _engine_row(engine: EngineHere) -> tuple[str, str, str]:
         return engine.engine, "works", engine.detail
     found = f"{engine.detail}; " if engine.detail else ""
     return engine.engine, "lacking", f"{found}lacks {engine.lacks}; {engine.install}"
+
+
+def renderers_here() -> Iterator[tuple[str, EngineState]]:
+    """The engines of each domain of render pairs, tried on a probe picture each."""
+    for name in domains.BUILTIN:
+        try:
+            states = domains.load(name, Path()).engines()
+        except GristmillError as error:
+            states = (EngineState(name, "", False, error.what, error.remedy),)
+        yield from ((name, state) for state in states)
+
+
+def _render_row(domain: str, state: EngineState) -> tuple[str, str, str, str, str]:
+    detail = "; ".join(filter(None, (state.detail, "" if state.works else state.remedy)))
+    return domain, state.name, state.version, "works" if state.works else "lacking", detail
 
 
 def _python() -> Check:

@@ -47,8 +47,8 @@ exit codes: 0 made, 2 wrong usage or an engine is not there, 3 a file cannot be 
 6 a worker or the disk was lost (run again to resume), 130 interrupted
 """
 
-STEPS: tuple[dict[str, Any], ...] = ()
-"""Steps behind `render` by default. Here `picture_dedup` goes when there is such a stage."""
+STEPS: tuple[str, ...] = ("picture_dedup",)
+"""Steps behind `render`: a picture that comes again is no further pair."""
 
 _DATASET = re.compile(r"[a-z][a-z0-9_-]{0,63}", re.ASCII)
 

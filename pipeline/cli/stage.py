@@ -149,13 +149,14 @@ def load_row_stages(
 ) -> "list[RowStage]":
     """The stages, ready to run. Raises UsageError for one that needs a whole dataset."""
     from gristmill.stages import catalogue
-    from gristmill.stages.protocol import Filter, Mapper
+    from gristmill.stages.protocol import Expander, Filter, Mapper
 
     stages: list[RowStage] = []
     for name, label in zip(names, labels, strict=True):
         stage = catalogue.load(name, params[label], Path())
         if not isinstance(stage, Filter | Mapper):
-            what = "looks at a whole dataset and has no verdict on one document"
+            does = "makes further records" if isinstance(stage, Expander) else "looks at a whole dataset"
+            what = f"{does} and has no verdict on one document"
             raise UsageError(what, command, name, "name row-local stages (stage list: filter, mapper)")
         stages.append(stage)
     catalogue.prepare(stages)

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,14 @@ from gristmill.pipeline.cli.told_progress import told_progress
 
 if TYPE_CHECKING:
     from gristmill.manifests.verify import VerifyReport
+    from gristmill.pipeline.rederive import Rederived
 
 HELP = """check every byte that a run's manifests name
 
 Reads run.json, each manifest, each receipt and every file that they name, compares sizes and digests,
 and balances the books: records between steps, ledgers against counts. One flipped byte is a fault and gives exit
-code 4. --deep also looks into the shards: schemas, ids, hashes of texts, trainer rows.
+code 4. --deep also looks into the shards: schemas, ids, hashes of texts, trainer rows; and it draws some records of
+render pairs again, where the engines are those that made them.
 
 for instance:
   gristmill verify out
@@ -40,13 +43,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Verify and report."""
     report, mend = _verified(args)
+    drawn = _drawn_again(args, report)
+    faults = sorted([*report.faults, *(f for one in drawn for f in one.faults)], key=lambda f: (f.path, f.kind))
+    report = replace(report, ok=not faults, faults=faults)
     if args.json:
-        emit_json({**plain(report), "mend": mend})
+        again = [{k: v for k, v in vars(one).items() if k != "faults"} for one in drawn]
+        emit_json({**plain(report), "mend": mend, **({"drawn_again": again} if again else {})})
     else:
         _print(args.dir, report)
+        for one in drawn:
+            what = one.why_not and f"not drawn again: {one.why_not}"
+            print_line(f"{one.dataset} {one.domain}: {what or f'{one.looked_at} of {one.of} records drawn again'}")
         if report.faults:
             _print_mend(args.dir, mend)
     return EXIT_DONE if report.ok else EXIT_VERIFY
+
+
+def _drawn_again(args: argparse.Namespace, report: "VerifyReport") -> "list[Rederived]":
+    """Some records of render pairs against what their code makes, in an output that is sound and lies here."""
+    if not args.deep or report.faults or is_remote(args.dir):
+        return []
+    from gristmill.pipeline.export.check import is_export
+    from gristmill.pipeline.rederive import rederive
+
+    return [] if is_export(Path(args.dir)) else list(rederive(Path(args.dir)))
 
 
 def _verified(args: argparse.Namespace) -> "tuple[VerifyReport, list[str]]":

@@ -4,7 +4,7 @@ Payload: `input` (path), `format` (`documents` or `idkeys`), `exchange` (stage, 
 `found` (null, or `ranges` and `base`: what the round before found in this shard; what it found nothing in is not read).
 Leaves one spill file of role `spill` with a part for each partition, sorted by (key, order, addr). `addr` is the
 row in the shard here; the reducer adds the shard's place in the frozen plan, so a new input elsewhere leaves
-this work valid.
+this work valid. Where a child failed on a record, that stands in the receipt (see manifests.effects).
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.commit import ObjectStore, refuse_damaged
+from gristmill.manifests.effects import facts_of_effects
 from gristmill.manifests.errors import GristmillError
 from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.shard import read_numbered
@@ -72,4 +73,4 @@ def write_spill(task: Task, store: ObjectStore, ordered: pa.Table, parts: int) -
     """Commit sorted rows of an exchange as a spill file of so many parts."""
     with store.begin(task.key, task.what) as writer:
         write_parts(writer, "spill", ordered, part_bounds(ordered.column("key"), parts))
-        return writer.commit({"rows": ordered.num_rows})
+        return writer.commit({"rows": ordered.num_rows, **facts_of_effects()})

@@ -32,14 +32,14 @@ from blake3 import blake3
 from gristmill.manifests.schema import ID_BYTES
 from gristmill.stages.columns import bytes_of, column_of, words_of
 from gristmill.stages.dedup import keeper, ranks
-from gristmill.stages.dedup.exact_stars import Rows, merged, star_verdicts
+from gristmill.stages.dedup.exact_stars import reduced_stars
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Reason, emitted_schema
 
 MEDIA_HASHES, MEDIA_PLACES = "media.list.element.sha256", "media.list.element.uri"
 """What is read of `media`, as Parquet names it."""
 
-_COUNT_BYTES = 8
+COUNT_BYTES = 8
 
 Bytes = npt.NDArray[np.uint8]
 Addresses = npt.NDArray[np.uint64]
@@ -77,7 +77,7 @@ class ExactDedup:
     @property
     def value_bytes(self) -> int:
         """Cluster, count; for `auto` a hash."""
-        return ID_BYTES + _COUNT_BYTES + (ID_BYTES if self.normalise == "auto" else 0)
+        return ID_BYTES + COUNT_BYTES + (ID_BYTES if self.normalise == "auto" else 0)
 
     def reasons(self) -> tuple[Reason, ...]:
         """`exact_duplicate`."""
@@ -91,7 +91,7 @@ class ExactDedup:
         """One row for each record. Raises GristmillError on an id that is not 32 hex digits, or a null."""
         rank = ranks.rank_bytes(batch, self.keep, self.name)
         content = rank[:, -2 * ID_BYTES : -ID_BYTES]
-        value = [_clusters(batch, content), _counts(batch)]
+        value = [clusters_of(batch, content), counts_of(batch)]
         if self.normalise == "none":
             key = _byte_hashes(batch, content)
         else:
@@ -106,18 +106,7 @@ class ExactDedup:
 
     def reduce(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The verdicts; of a key that goes on, no more than the kept ones are carried to the next batch."""
-        carried: Rows | None = None
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            rows = Rows.of(batch)
-            rows = rows if carried is None else Rows.joined([carried, rows])
-            found = merged(rows)
-            last = rows.last_key()
-            yield from star_verdicts(rows, found, marked=slice(0, last))
-            carried = found.kept(rows, slice(last, len(rows.addr)))
-        if carried is not None:
-            yield from star_verdicts(carried, merged(carried), marked=slice(0, len(carried.addr)))
+        yield from reduced_stars(batches)
 
     def _exact_rows(self, batch: pa.RecordBatch) -> Bools:
         if self.normalise == "auto":
@@ -168,13 +157,14 @@ def media_hashes(media: pa.ListArray) -> dict[int, bytes]:
     return {row: b"".join(told[ends[row] - lengths[row] : ends[row]]) for row in some}
 
 
-def _counts(batch: pa.RecordBatch) -> Bytes:
+def counts_of(batch: pa.RecordBatch) -> Bytes:
+    """(n, 8): the records that each row stands for, big-endian."""
     counts = pc.fill_null(batch.column("dup_count"), 1).to_numpy(zero_copy_only=False)
-    return np.maximum(counts, 1).astype(">i8").view(np.uint8).reshape(-1, _COUNT_BYTES)
+    return np.maximum(counts, 1).astype(">i8").view(np.uint8).reshape(-1, COUNT_BYTES)
 
 
-def _clusters(batch: pa.RecordBatch, content: Bytes) -> Bytes:
-    """The smaller of content hash and cluster."""
+def clusters_of(batch: pa.RecordBatch, content: Bytes) -> Bytes:
+    """(n, 16): the smaller of content hash and cluster."""
     clusters = batch.column("dup_cluster")
     if clusters.null_count == len(clusters):
         return content

@@ -109,6 +109,22 @@ def star_verdicts(rows: Rows, stars: Stars, marked: slice) -> Iterator[pa.Record
     yield verdicts(np.concatenate([rows.addr[goes], rows.addr[marks]]), columns)
 
 
+def reduced_stars(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The verdicts of sorted batches; of a key that goes on, no more than the kept ones are carried to the next one."""
+    carried: Rows | None = None
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        rows = Rows.of(batch)
+        rows = rows if carried is None else Rows.joined([carried, rows])
+        found = merged(rows)
+        last = rows.last_key()
+        yield from star_verdicts(rows, found, marked=slice(0, last))
+        carried = found.kept(rows, slice(last, len(rows.addr)))
+    if carried is not None:
+        yield from star_verdicts(carried, merged(carried), marked=slice(0, len(carried.addr)))
+
+
 def _changes(key: npt.NDArray[np.generic]) -> Bools:
     """Where rows (n, k) differ from the one before."""
     starts = np.ones(len(key), np.bool_)

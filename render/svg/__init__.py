@@ -1,0 +1,1 @@
+"""SVG code and its pictures."""

@@ -1,0 +1,34 @@
+"""The template families of SVG by name. A family's module is imported when it is asked for."""
+
+import importlib
+
+from gristmill.manifests.errors import UsageError
+from gristmill.render.svg.family import SvgFamily
+
+_PACKAGE = "gristmill.render.svg.families"
+FAMILIES: tuple[str, ...] = (
+    "area_chart",
+    "bar_chart",
+    "box_plot",
+    "bubble_chart",
+    "donut_chart",
+    "gauge",
+    "grouped_bars",
+    "heat_map",
+    "histogram",
+    "line_chart",
+    "pie_chart",
+    "radar_chart",
+    "scatter_plot",
+    "sparkline_table",
+    "treemap",
+)
+
+
+def load(name: str) -> SvgFamily:
+    """A family. Raises UsageError for a name that is not in FAMILIES."""
+    if name not in FAMILIES:
+        raise UsageError("svg family", name)
+    module = importlib.import_module(f"{_PACKAGE}.{name}")
+    doc = (module.__doc__ or "").strip().split("\n", maxsplit=1)[0]
+    return SvgFamily(name, doc, module.sample, module.write)

@@ -1,0 +1,1 @@
+"""Template families of SVG, one a file: `sample(draws)` decides, `write(params, view)` writes."""

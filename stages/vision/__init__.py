@@ -1,0 +1,1 @@
+"""Stages over pictures and what is known of them."""
