@@ -1,7 +1,7 @@
 """Task forms of render pairs: questions about a picture and its code, with answers that are true by construction.
 
 In: documents; of those whose `meta` has `render` the code in `text` and the annotations of `media[0]` (see `scene`).
-Out: the same documents, each render pair followed by up to `per_record` further ones, one a form. Their `text` has the
+Pairs of more than MAX_TEXT_BYTES stay as they are. Out: the same documents, each render pair followed by up to `per_record` further ones, one a form. Their `text` has the
 picture as U+FFFC (none in `to_words`, which asks for it), the question, the coordinate view in words where there are
 coordinates, and the answer. Their `meta` is the pair's, where `render` is without what belongs to the text it
 had (`code_chars`, `views`) and `form` is added: `name`, `view` (null, `pixels`, `normalised`; each as often),
@@ -45,6 +45,8 @@ _MAKERS: Mapping[FormName, Maker] = {
     "edit": edit,
     "compare": compare,
 }
+MAX_TEXT_BYTES = 1 << 20
+"""Of a pair: a longer one gets no forms, each of which would hold its code once or twice."""
 _OF_TEXT = ("code_chars", "views")
 _SEEN = ("width", "height", "annotations")
 
@@ -122,7 +124,10 @@ def _scenes(batch: pa.RecordBatch) -> list[tuple[int, Scene]]:
     rows = [row for row, meta in enumerate(metas) if meta and f'"{META}"' in meta and render_meta(meta) is not None]
     found: list[tuple[int, Scene]] = []
     for row in rows:
-        text = batch.column("text")[row].as_py() or ""
+        held = batch.column("text")[row]
+        if not held.is_valid or held.as_buffer().size > MAX_TEXT_BYTES:
+            continue
+        text = held.as_py()
         record_id = batch.column("id")[row].as_py() or ""
         scene = scene_of(record_id, metas[row] or "", text, _medium(batch.column("media"), row))
         if scene is not None:
