@@ -64,6 +64,11 @@ def test_seed_and_content_decide_and_nothing_else() -> None:
     assert sorted(map(repr, backwards)) == sorted(map(repr, one))
 
 
+def test_forms_get_no_forms_and_another_seed_other_ids() -> None:
+    twice = run_chain([RenderForms(per_record=1), RenderForms(per_record=1, seed=1)], batch_of(PAIRS)).kept
+    assert twice.num_rows == 3 * len(PAIRS) == len(set(twice.column("id").to_pylist()))
+
+
 def test_pairs_that_do_not_stay() -> None:
     bare = pair(99) | {"id": "e" * 32}
     bare["media"] = [{**bare["media"][0], "annotations": []}]
