@@ -9,7 +9,8 @@ that cannot be decoded (that it broke the child is an external effect, `manifest
 Columns in: `id`, `content_hash`, `media`, `dup_cluster`, `dup_count`, and those of the keeper's policy.
 Emitted: key = BLAKE3-128 of the hashes of the pictures; order = rank (`keep`, then content hash, then id); value =
 cluster and records that it stands for. Reduced as `exact_dedup`: a DROP for each record that equals a kept one, with
-that one's id (`note` is 1 where texts or files differ), and a MARK for the kept one."""
+that one's id (`note` is 1 where texts or files differ), and a MARK for the kept one.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

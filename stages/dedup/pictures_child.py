@@ -3,7 +3,8 @@
 The hash is BLAKE3 (32 bytes) over width, height, the word of the mode, and the pixels: as RGBA of 8 bits, row by row
 from the top, with what EXIF says of the orientation left alone; pictures of more than 8 bits a channel as they are,
 under their own mode. It does not depend on the encoder, the file format of lossless ones, or a palette. A file that is
-no picture raises, and so does one of several frames, or of more pixels than anybody decodes here."""
+no picture raises, and so does one of several frames, or of more pixels than anybody decodes here.
+"""
 
 import io
 from collections.abc import Callable

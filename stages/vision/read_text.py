@@ -1,7 +1,8 @@
 """Read text: what an element says, which is given by the box of what can be seen of it.
 
 Asked is for texts that are seen nearly whole and are not cut by the picture's edge, and for boxes that hold the whole
-of no other element with another text."""
+of no other element with another text.
+"""
 
 from gristmill.manifests.coordinates import area, overlap
 from gristmill.manifests.coordinates_text import box_text, too_small, view_sentence

@@ -1,13 +1,16 @@
 """Task forms of render pairs: questions about a picture and its code, with answers that are true by construction.
 
 In: documents; of those whose `meta` has `render` the code in `text` and the annotations of `media[0]` (see `scene`).
-Out: the same documents, each render pair followed by up to `per_record` further ones, one a form. Their `text` has the
-picture as U+FFFC (none in `to_words`, which asks for it), the question, the coordinate view in words where there are
-coordinates, and the answer. Their `meta` is the pair's, where `render` is without what belongs to the text it
-had (`code_chars`, `views`) and `form` is added: `name`, `view` (null, `pixels`, `normalised`; each as often),
-`answers` ([start, stop) in characters) and `targets` (ids of annotations).
+Pairs of more than MAX_TEXT_BYTES stay as they are. Out: the same documents, each render pair followed by up to
+`per_record` further ones, one a form. Their `text` has the picture as U+FFFC (none in `to_words`, which asks for it),
+the question, the coordinate view in words where there are coordinates, and the answer. Their `meta` is the pair's,
+where `render` is without what belongs to the text it had (`code_chars`, `views`) and `form` is added: `name`, `view`
+(null, `pixels`, `normalised`; each as often), `answers` ([start, stop) in characters) and `targets` (ids of
+annotations).
 
-Which forms a record gets, and all that they draw, comes from `seed` and the record's id and content alone.
+Which forms a record gets, and all that they draw, comes from `seed` and the record's id and content alone. A form gets
+no forms itself. Ids are made of the pair's id, the form and the seed: a second step over the same pairs takes another
+seed.
 """
 
 import json
@@ -30,7 +33,7 @@ from gristmill.stages.vision.form import Form, Maker
 from gristmill.stages.vision.locate import locate
 from gristmill.stages.vision.point import point
 from gristmill.stages.vision.read_text import read_text
-from gristmill.stages.vision.scene import META, Scene, render_meta, scene_of
+from gristmill.stages.vision.scene import META, Scene, scene_of
 from gristmill.stages.vision.to_code import to_code
 from gristmill.stages.vision.to_words import to_words
 
@@ -45,6 +48,8 @@ _MAKERS: Mapping[FormName, Maker] = {
     "edit": edit,
     "compare": compare,
 }
+MAX_TEXT_BYTES = 1 << 20
+"""Of a pair: a longer one gets no forms, each of which would hold its code once or twice."""
 _OF_TEXT = ("code_chars", "views")
 _SEEN = ("width", "height", "annotations")
 
@@ -96,7 +101,8 @@ class RenderForms:
         }
         for name, column in columns.items():
             further = with_column(further, name, column)
-        return Expanded(further, parent, [name for _, name, _, _ in made], tuple(verdicts))
+        words = [f"{name} {self.seed}" if self.seed else name for _, name, _, _ in made]
+        return Expanded(further, parent, words, tuple(verdicts))
 
     def _forms(self, scene: Scene) -> list[tuple[FormName, Form]]:
         found: list[tuple[FormName, Form]] = []
@@ -119,10 +125,14 @@ def _form_meta(known: Mapping[str, Any], name: FormName, form: Form) -> str:
 def _scenes(batch: pa.RecordBatch) -> list[tuple[int, Scene]]:
     """The render pairs of a batch; the bytes of pictures are not looked at."""
     metas: Sequence[str | None] = batch.column("meta").to_pylist()
-    rows = [row for row, meta in enumerate(metas) if meta and f'"{META}"' in meta and render_meta(meta) is not None]
+    whole = batch.column("derivation").is_null().to_pylist()
+    rows = [row for row, meta in enumerate(metas) if whole[row] and meta and f'"{META}"' in meta]
     found: list[tuple[int, Scene]] = []
     for row in rows:
-        text = batch.column("text")[row].as_py() or ""
+        held = batch.column("text")[row]
+        if not held.is_valid or held.as_buffer().size > MAX_TEXT_BYTES:
+            continue
+        text = held.as_py()
         record_id = batch.column("id")[row].as_py() or ""
         scene = scene_of(record_id, metas[row] or "", text, _medium(batch.column("media"), row))
         if scene is not None:

@@ -18,6 +18,7 @@ import zstandard
 
 from gristmill.pipeline.recipe import DatasetSpec, ReadOrigin, build_recipe
 from gristmill.pipeline.recipe_yaml import parse_file
+from tests.laws.pictures import write_pairs
 from tests.laws.samples import EVAL_SET, TINY_EMBEDDINGS, TINY_MODEL
 from tests.pipeline.pictures import picture
 from tests.pipeline.sources.warc_bytes import HTML_HEAD, members, record
@@ -135,6 +136,7 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
         (folder / "code" / "repo" / f"m{number}.py").write_text(code, encoding="utf-8")
     (folder / "code" / "repo" / "blob.bin").write_bytes(bytes(range(256)) * 8)
     _write_repositories(folder / "repositories")
+    write_pairs(folder / "pairs")
     shutil.copy(TINY_EMBEDDINGS, folder / TINY_EMBEDDINGS.name)
     shutil.copy(TINY_MODEL, folder / TINY_MODEL.name)
     shutil.copy(EVAL_SET, folder / EVAL_SET.name)
@@ -293,8 +295,15 @@ datasets:
     read: {tree: "repositories/", whole_repo: true}
     domain: code
     steps: [code_rules]
+  pairs:
+    read: {parquet: "pairs/*.parquet"}
+    domain: vision
+    steps:
+      - picture_dedup
+      - render_forms: {per_record: 2}
+      - gopher_quality: {min_doc_words: 30, min_stop_words: 0}
   all:
-    from: [pages, crawl, texts, table, code, repositories]
+    from: [pages, crawl, texts, table, code, repositories, pairs]
     steps:
       - exact_dedup
       - gopher_quality: {min_doc_words: 1}

@@ -6,6 +6,7 @@ in; books balance, and every removal is accounted for. A change of output withou
 
 import json
 import random
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from gristmill.manifests.verify import verify
 from gristmill.stages import catalogue
 from gristmill.stages.protocol import EMPTIED, Census, Exchange, Rounds, Similar
 from tests.laws.corpora import HOSTILE, prose
+from tests.laws.pictures import write_pictures
 from tests.laws.running import run_inline, write_recipe
 from tests.laws.samples import SAMPLE_PARAMS, sample_stage
 
@@ -31,6 +33,8 @@ STAGES = {name: sample_stage(name) for name in catalogue.names()}
 CORPUS_WIDE = [n for n, s in STAGES.items() if isinstance(s, Exchange | Rounds | Census | Similar)]
 
 PARAMS: dict[str, dict[str, Any]] = {"semantic_dedup": {"embeddings": "embeddings.parquet"}}
+READS: dict[str, dict[str, Any]] = {"picture_dedup": {"parquet": "pictures/*.parquet"}}
+"""What a stage is run over that the plain texts say nothing to."""
 
 Doc = dict[str, Any]
 
@@ -66,6 +70,7 @@ def write_layout(folder: Path, files: int, seed: int | None) -> None:
         lines = "".join(json.dumps(row) + "\n" for row in rows[number::files])
         (folder / f"f{number}.jsonl").write_text(lines, encoding="utf-8")
     write_embeddings(folder, documents())
+    write_pictures(folder / "pictures", files, seed)
 
 
 def write_embeddings(folder: Path, rows: list[Doc]) -> None:
@@ -83,7 +88,7 @@ def run_stage(name: str, folder: Path, workers: int = 0) -> Path:
     """A run of one step over the files of a folder; the recipe is the same for every layout."""
     params = PARAMS.get(name, SAMPLE_PARAMS.get(name, {}))
     step: Any = {name: dict(params)} if params else name
-    read = {"jsonl": "*.jsonl", "key": "key"}
+    read = READS.get(name, {"jsonl": "*.jsonl", "key": "key"})
     recipe = {"name": "law", "datasets": {"docs": {"read": read, "domain": "web", "steps": [step]}}}
     run_inline(write_recipe(folder, yaml.safe_dump(recipe)), folder / "out", workers)
     return folder / "out"
@@ -162,6 +167,7 @@ def test_an_empty_dataset(name: str, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "none.jsonl").write_text("")
     write_embeddings(tmp_path / "docs", documents())
+    write_pictures(tmp_path / "docs" / "pictures", 1, None, documents=0)
     assert told(run_stage(name, tmp_path / "docs")) == {"shards": [], "ledger": [], "cuts": []}
 
 
@@ -174,5 +180,6 @@ def test_output_changes_only_with_the_version(name: str) -> None:
 
 
 if __name__ == "__main__":
-    table = {name: golden_of(name) for name in CORPUS_WIDE}
+    table = json.loads(GOLDEN.read_text(encoding="utf-8")) if sys.argv[1:] else {}
+    table |= {name: golden_of(name) for name in sys.argv[1:] or CORPUS_WIDE}
     GOLDEN.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,6 +1,7 @@
 """Laws of single stages, over every stage that is registered: a stage added later is tested by being registered."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,14 @@ import pyarrow as pa
 import pytest
 from blake3 import blake3
 
-from gristmill.manifests.schema import content_hashes
+from gristmill.manifests.schema import MEDIUM_CHAR, content_hashes
 from gristmill.stages import catalogue
 from gristmill.stages.chain import run_chain
 from gristmill.stages.columns import with_column
-from gristmill.stages.protocol import VERDICTS, Census, Exchange, Filter, Mapper, emitted_schema
+from gristmill.stages.protocol import VERDICTS, Census, Exchange, Expander, Filter, Mapper, emitted_schema
 from tests.laws.batches import make_batch
 from tests.laws.corpora import HOSTILE, named_stages, prose
+from tests.laws.pictures import pictured, render_pairs
 from tests.laws.samples import sample_stage
 
 GOLDEN = Path(__file__).parent / "golden.json"
@@ -22,9 +24,18 @@ PAGE = "<!doctype html><html><body><nav>x</nav><main><p>{}</p><pre>code  here</p
 TEXTS = [*HOSTILE, *(prose(n, 60 + 31 * n) for n in range(12)), *(PAGE.format(prose(50 + n, 80)) for n in range(4))]
 
 STAGES = {name: sample_stage(name) for name in catalogue.names()}
-ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
+ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper | Expander)]
+EXPANDERS = [n for n, s in STAGES.items() if isinstance(s, Expander)]
 EXCHANGES = [n for n, s in STAGES.items() if isinstance(s, Exchange)]
 CENSUSES = [n for n, s in STAGES.items() if isinstance(s, Census)]
+
+
+def batch_for(name: str) -> pa.RecordBatch:
+    """The texts; for stages that look at pictures, documents with some behind them."""
+    plain = make_batch(list(TEXTS))
+    if name in EXPANDERS:
+        return pa.Table.from_batches([plain, render_pairs()]).combine_chunks().to_batches()[0]
+    return plain
 
 
 def outcome(name: str, batch: pa.RecordBatch) -> list[tuple[object, ...]]:
@@ -55,24 +66,26 @@ def test_an_empty_text_has_one_fate(name: str, text: str | None) -> None:
 
 @pytest.mark.parametrize("name", ROW_LOCAL)
 def test_a_row_does_not_depend_on_its_batch(name: str) -> None:
-    whole = make_batch(list(TEXTS))
+    whole = batch_for(name)
     parts = [whole.slice(at, 3) for at in range(0, whole.num_rows, 3)]
     assert outcome(name, whole) == sorted(row for part in parts for row in outcome(name, part))
 
 
 @pytest.mark.parametrize("name", ROW_LOCAL)
 def test_twice_gives_the_same(name: str) -> None:
-    batch = make_batch(list(TEXTS))
+    batch = batch_for(name)
     assert outcome(name, batch) == outcome(name, batch)
 
 
 @pytest.mark.parametrize("name", ROW_LOCAL)
 def test_every_row_is_kept_or_has_one_reason_of_the_vocabulary(name: str) -> None:
     stage = STAGES[name]
-    batch = make_batch(list(TEXTS))
+    batch = batch_for(name)
     result = run_chain([stage], batch)  # type: ignore[list-item]
     gone = [f.row for f in result.fates]
-    assert sorted([*gone, *result.kept_rows.tolist()]) == list(range(batch.num_rows))
+    given = set(batch.column("id").to_pylist())
+    kept = zip(result.kept_rows.tolist(), result.kept.column("id").to_pylist(), strict=True)
+    assert sorted([*gone, *(row for row, i in kept if i in given)]) == list(range(batch.num_rows))
     known = {r.reason for r in getattr(stage, "rules", tuple)()} | {
         r.reason for r in getattr(stage, "reasons", tuple)()
     }
@@ -81,7 +94,7 @@ def test_every_row_is_kept_or_has_one_reason_of_the_vocabulary(name: str) -> Non
 
 @pytest.mark.parametrize("name", ROW_LOCAL)
 def test_characters_balance_row_by_row(name: str) -> None:
-    step = run_chain([STAGES[name]], make_batch(list(TEXTS))).steps[0]  # type: ignore[list-item]
+    step = run_chain([STAGES[name]], batch_for(name)).steps[0]  # type: ignore[list-item]
     cut = sum((np.asarray(c) for c in step.cut_chars.values()), np.zeros(len(step.rows), np.int64))
     kept = step.kept
     assert (step.chars_in[kept] == step.chars_out[kept] + cut[kept]).all()
@@ -89,7 +102,7 @@ def test_characters_balance_row_by_row(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROW_LOCAL)
 def test_content_hashes_follow_the_text(name: str) -> None:
-    kept = run_chain([STAGES[name]], make_batch(list(TEXTS))).kept  # type: ignore[list-item]
+    kept = run_chain([STAGES[name]], batch_for(name)).kept  # type: ignore[list-item]
     fresh = content_hashes(kept.column("text").fill_null(""), kept.column("media"))
     assert kept.column("content_hash").equals(fresh)
 
@@ -101,6 +114,19 @@ def test_fractions_and_scores_lie_between_0_and_1(name: str) -> None:
         assert len(values) == len(TEXTS)
         if measure.endswith(("_frac", "_ratio", "_score")):
             assert ((values >= 0) & (values <= 1) | np.isnan(values)).all(), measure
+
+
+@pytest.mark.parametrize("name", EXPANDERS)
+def test_further_rows_are_made_of_one_row_and_say_so(name: str) -> None:
+    batch = batch_for(name)
+    result = run_chain([STAGES[name]], batch)  # type: ignore[list-item]
+    ids, given = batch.column("id").to_pylist(), set(batch.column("id").to_pylist())
+    made = list(zip(result.kept.to_pylist(), result.kept_rows.tolist(), strict=True))
+    further = [(row, at) for row, at in made if row["id"] not in given]
+    assert further and len({row["id"] for row, _ in made}) == len(made)
+    for row, at in further:
+        assert (row["parents"], row["derivation"]) == ([ids[at]], "form")
+        assert (row["text"] or "").count(MEDIUM_CHAR) == len(row["media"] or [])
 
 
 def roots_of(reads: tuple[str, ...]) -> list[str]:
@@ -123,11 +149,18 @@ def reduced(stage: Exchange, batch: pa.RecordBatch, order: list[int], cut: int) 
     return set(zip(rows.column("addr").to_pylist(), rows.column("keeper").to_pylist(), strict=True))
 
 
+def exchange_batch(name: str, *again: int) -> pa.RecordBatch:
+    """The texts, and so many of them again; for a stage that looks at pictures documents with some."""
+    if name == "picture_dedup":
+        return pictured()
+    return make_batch([*TEXTS, *(text for count in again for text in TEXTS[:count])])
+
+
 @pytest.mark.parametrize("name", EXCHANGES)
 def test_an_exchange_depends_on_no_order_and_no_batching(name: str) -> None:
     stage = STAGES[name]
     assert isinstance(stage, Exchange)
-    batch = make_batch([*TEXTS, *TEXTS[:9], *TEXTS[:4]])
+    batch = exchange_batch(name, 9, 4)
     order = list(range(batch.num_rows))
     expected = reduced(stage, batch, order, 0)
     assert expected
@@ -194,13 +227,13 @@ def golden_digest(name: str) -> str:
     """Digest of all that a stage makes of the fixed texts."""
     stage = STAGES[name]
     if isinstance(stage, Exchange):
-        batch = make_batch([*TEXTS, *TEXTS[:9]])
+        batch = exchange_batch(name, 9)
         made: object = sorted(reduced(stage, batch, list(range(batch.num_rows)), 7))
     elif isinstance(stage, Census):
         batch = census_batch()
         made = decided(stage, batch, list(range(batch.num_rows)), 7)
     else:
-        made = outcome(name, make_batch(list(TEXTS)))
+        made = outcome(name, batch_for(name))
     return blake3(repr(made).encode("utf-8", "surrogatepass")).hexdigest(16)
 
 
@@ -212,5 +245,7 @@ def test_output_changes_only_with_the_version(name: str) -> None:
 
 
 if __name__ == "__main__":
-    table = {n: {"version": STAGES[n].version, "digest": golden_digest(n)} for n in (*ROW_LOCAL, *EXCHANGES, *CENSUSES)}
+    names = sys.argv[1:] or [*ROW_LOCAL, *EXCHANGES, *CENSUSES]
+    table = json.loads(GOLDEN.read_text(encoding="utf-8")) if sys.argv[1:] else {}
+    table |= {n: {"version": STAGES[n].version, "digest": golden_digest(n)} for n in names}
     GOLDEN.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from gristmill.manifests.canonical import canonical_json
 from gristmill.manifests.errors import UsageError
 from gristmill.stages import catalogue
-from gristmill.stages.protocol import Corpus, Filter, Mapper
+from gristmill.stages.protocol import Corpus, Expander, Filter, Mapper
 from gristmill.stages.text.gopher_quality import GopherQuality
 from gristmill.stages.text.language import Language
 from tests.laws.samples import SAMPLE_PARAMS, sample_stage
@@ -61,10 +61,10 @@ def folder(tmp_path: Path) -> Path:
 def test_every_built_in_stage_loads_and_says_what_it_is(name: str) -> None:
     stage = sample_stage(name)
     assert stage.name == name
-    assert isinstance(stage, Filter | Mapper | Corpus)
+    assert isinstance(stage, Filter | Mapper | Expander | Corpus)
     told = catalogue.describe(name)
     assert told["doc"].endswith(".")
-    assert told["kind"] in ("filter", "mapper", "exchange")
+    assert told["kind"] in ("filter", "mapper", "expander", "exchange")
     assert told["shape"] == told["kind"] or (told["kind"] == "exchange" and told["shape"] in catalogue.CORPUS_WIDE)
     assert all(param["doc"] for param in told["params"])
     assert told["rules"] or told["reasons"] or name in SAMPLE_PARAMS
