@@ -12,13 +12,13 @@ import pytest
 
 from gristmill.manifests.manifest import read_manifest
 from gristmill.stages import catalogue
-from gristmill.stages.protocol import Filter, Mapper
+from gristmill.stages.protocol import Expander, Filter, Mapper
 from tests.laws.batches import sentence_of
 from tests.laws.samples import sample_stage
 
 MB = 1_000_000
 STAGES = {name: sample_stage(name) for name in catalogue.names()}
-ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper)]
+ROW_LOCAL = [n for n, s in STAGES.items() if isinstance(s, Filter | Mapper | Expander)]
 
 ONE_STAGE = """
 import resource, sys
