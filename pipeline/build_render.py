@@ -5,6 +5,7 @@ The key of a task covers the domain (name, version, engines, fonts, a user's fil
 and the steps that are fused with it; never the count, nor the number of workers.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +26,7 @@ from gristmill.pipeline.sources.files import Selection
 from gristmill.pipeline.sources.protocol import InputFile
 from gristmill.pipeline.task import Task, make_task
 from gristmill.render import domains
+from gristmill.render.dataset import ACCEPTED
 
 RENDER_VERSION = 1
 SLOTS_A_TASK = 32
@@ -64,17 +66,17 @@ def render_phase(ctx: Context, built: Built, phase: Phase, renders: Sequence[Loa
     built.receipts.extend(receipts)
     built.last_splits = len(receipts)
     built.shards = [ref for r in receipts for ref in ctx.refs(r, "data")]
-    built.facts["render"] = told(receipts)
+    built.facts["render"] = told(receipts, "counts")
+    built.facts[ACCEPTED] = told(receipts, "accepted")
 
 
-def told(receipts: Sequence[Receipt]) -> dict[str, Any]:
-    """What the receipts of rendering say of each source, summed."""
-    total: dict[str, dict[str, int]] = {}
+def told(receipts: Sequence[Receipt], what: str) -> dict[str, dict[str, int]]:
+    """Counts that the receipts of rendering hold of each source, summed."""
+    total: dict[str, Counter[str]] = {}
     for receipt in receipts:
-        of_source = total.setdefault(receipt.facts["render"]["source"], {})
-        for name, count in receipt.facts["render"]["counts"].items():
-            of_source[name] = of_source.get(name, 0) + count
-    return total
+        facts = receipt.facts["render"]
+        total.setdefault(facts["source"], Counter()).update(facts[what])
+    return {source: dict(sorted(counts.items())) for source, counts in total.items()}
 
 
 def _tasks(ctx: Context, spec: DatasetSpec, phase: Phase, render: LoadedRender) -> Iterator[Task]:

@@ -18,6 +18,8 @@ from gristmill.render.make import EXISTING
 from gristmill.render.record import META, SOURCE
 
 ORIGIN = "render"
+ACCEPTED = "render_accepted"
+"""Of a manifest's facts: samples by source and family at the origin."""
 _COLUMNS = ("id", "source", "text", "media", "derivation", "meta")
 
 
@@ -75,26 +77,19 @@ def record_of(row: Mapping[str, Any]) -> Record:
     return Record(row["id"], row["source"], row["text"], json.loads(row["meta"])[META], row["media"][0])
 
 
-@dataclass(frozen=True)
-class Gone:
-    """What the ledger tells of attempts, by (source, family): those rejected by reason, and samples that later steps
-    dropped."""
-
-    rejected: dict[tuple[str, str], Counter[str]]
-    dropped_later: Counter[tuple[str, str]]
+def accepted(manifest: Manifest) -> dict[tuple[str, str], int]:
+    """Samples by (source, family) of a dataset whose origin is `render`, those counted that later steps dropped."""
+    return {(source, family): n for source, told in manifest["facts"][ACCEPTED].items() for family, n in told.items()}
 
 
-def gone(folder: Path, manifest: Manifest) -> Gone:
-    """The other attempts of a dataset whose origin is `render`."""
+def rejected(folder: Path, manifest: Manifest) -> dict[tuple[str, str], Counter[str]]:
+    """The other attempts of such a dataset by (source, family): how many for which reason."""
     existing = {f"{SOURCE}/{params['domain']}" for params in manifest["origin"].values() if "from" in params}
-    rejected: dict[tuple[str, str], Counter[str]] = {}
-    later: Counter[tuple[str, str]] = Counter()
+    found: dict[tuple[str, str], Counter[str]] = {}
     for entry in manifest["ledger"]:
         for batch in read_shard(folder / entry["path"], ("step", "source", "file", "reason")):
             for row in batch.to_pylist():
-                key = (row["source"], EXISTING if row["source"] in existing else row["file"] or "")
                 if row["step"] == ORIGIN:
-                    rejected.setdefault(key, Counter())[row["reason"]] += 1
-                elif row["file"] is not None:
-                    later[key] += 1
-    return Gone(rejected, later)
+                    key = (row["source"], EXISTING if row["source"] in existing else row["file"])
+                    found.setdefault(key, Counter())[row["reason"]] += 1
+    return found

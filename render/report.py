@@ -20,9 +20,17 @@ from statistics import median
 from typing import Any
 
 from gristmill.manifests.manifest import Manifest
-from gristmill.render.dataset import ORIGIN, Gone, gone, records
+from gristmill.render.dataset import ORIGIN, accepted, records, rejected
 
 REPORT_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class _Attempts:
+    """By (source, family): samples, and how many others for which reason."""
+
+    accepted: Mapping[tuple[str, str], int]
+    rejected: Mapping[tuple[str, str], Mapping[str, int]]
 
 
 @dataclass
@@ -55,21 +63,21 @@ def diversity(folder: Path, manifest: Manifest) -> dict[str, Any]:
         of_family.visible.extend(a["visible_frac"] for a in record.medium["annotations"])
         start, stop = record.render["code_chars"]
         of_family.chars.append(stop - start)
-    lost = gone(folder, manifest) if rendered else None
-    for source, family in lost.rejected if lost else ():
+    lost = _Attempts(accepted(manifest), rejected(folder, manifest)) if rendered else None
+    for source, family in (*lost.accepted, *lost.rejected) if lost else ():
         seen.setdefault(source, {}).setdefault(family, _Seen())
     sources = {source: _source(source, families, lost) for source, families in sorted(seen.items())}
     return {"format": REPORT_FORMAT, "dataset": manifest["name"], "digest": manifest["digest"], "sources": sources}
 
 
-def _source(source: str, families: Mapping[str, _Seen], lost: Gone | None) -> dict[str, Any]:
+def _source(source: str, families: Mapping[str, _Seen], lost: _Attempts | None) -> dict[str, Any]:
     whole = _Seen()
     for name in sorted(families):
         whole.add(families[name])
-    told = {name: _numbers(families[name]) | _books(source, [name], families, lost) for name in sorted(families)}
+    told = {name: _numbers(families[name]) | _books(source, [name], lost) for name in sorted(families)}
     for name in told:
         told[name] |= _shared(name, {other: set(one.skeletons) for other, one in families.items()})
-    return {"whole": _numbers(whole) | _books(source, sorted(families), families, lost), "families": told}
+    return {"whole": _numbers(whole) | _books(source, sorted(families), lost), "families": told}
 
 
 def _numbers(seen: _Seen) -> dict[str, Any]:
@@ -91,20 +99,20 @@ def _distinct(values: Sequence[str], of: int) -> int | None:
     return len(set(values[:of])) if len(values) >= of else None
 
 
-def _books(source: str, names: Sequence[str], families: Mapping[str, _Seen], lost: Gone | None) -> dict[str, Any]:
+def _books(source: str, names: Sequence[str], lost: _Attempts | None) -> dict[str, Any]:
     if lost is None:
         return {"attempts": None, "accepted": None, "accept_frac": None, "reasons": None}
     reasons: dict[str, int] = {}
-    accepted = 0
+    let_through = 0
     for name in names:
-        accepted += len(families[name].pixels) + lost.dropped_later[(source, name)]
+        let_through += lost.accepted.get((source, name), 0)
         for reason, count in lost.rejected.get((source, name), {}).items():
             reasons[reason] = reasons.get(reason, 0) + count
-    attempts = accepted + sum(reasons.values())
+    attempts = let_through + sum(reasons.values())
     return {
         "attempts": attempts,
-        "accepted": accepted,
-        "accept_frac": round(accepted / attempts, 4) if attempts else None,
+        "accepted": let_through,
+        "accept_frac": round(let_through / attempts, 4) if attempts else None,
         "reasons": dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
     }
 

@@ -18,6 +18,7 @@ _MARGIN_PX = 10
 _CAPTION_PX = 16
 _POINT_PX = 3
 _ROLE_CHARS = 24
+_ROLE_PX = 9
 _MAX_ENLARGED = 2.0
 _COLOURS = ("#e6194b", "#0b8a3c", "#1f5fe0", "#c25a00", "#7b1fa2", "#00798c", "#b8006e", "#5d6d00")
 
@@ -68,9 +69,8 @@ def _draw(brush: ImageDraw.ImageDraw, one: dict[str, object], scale: float) -> N
     x, y = _scaled(one["point"], scale)
     brush.line((x - _POINT_PX, y, x + _POINT_PX, y), fill=colour)
     brush.line((x, y - _POINT_PX, x, y + _POINT_PX), fill=colour)
-    brush.text(
-        (seen[0] + 1, seen[1]), role[:_ROLE_CHARS], fill=colour, font=_font(9), stroke_width=1, stroke_fill="#ffffff"
-    )
+    at = (seen[0], seen[1] - _ROLE_PX if seen[1] >= _ROLE_PX else seen[1])
+    brush.text(at, role[:_ROLE_CHARS], fill=colour, font=_font(_ROLE_PX - 1), stroke_width=1, stroke_fill="#ffffff")
 
 
 def _scaled(numbers: object, scale: float) -> list[int]:

@@ -6,7 +6,7 @@ or `files` (url, rel, bytes, digest) with their `ids`, `license`, `dataset`, `st
 
 Every attempt is a record that came in: kept where it is a sample, else in the ledger, whose `file` is the family or
 the existing file. Facts beside RowPass's: `render`, with `source` and `counts`: `slots` worked on, `empty_slots` of
-them without a sample, `twice` (samples that were rendered twice).
+them without a sample, `twice` (samples that were rendered twice); and `accepted`, samples by family.
 """
 
 from collections import Counter
@@ -46,6 +46,7 @@ class _Renderer:
         self.domain = domain
         self.source = source_of(domain.name)
         self.counts: Counter[str] = Counter({"slots": 0, "empty_slots": 0, "twice": 0})
+        self.families: Counter[str] = Counter()
         spec = AccountSpec(payload["dataset"], tuple(payload["steps"]), payload["seed"], payload["measures_all"])
         self.row_pass = RowPass(writer, spec, load_stages(payload["chain"], payload["base_dir"]))
         self._held: list[Sample] = []
@@ -87,6 +88,7 @@ class _Renderer:
         self._held.append(sample)
         self._bytes += size
         self.counts["twice"] += sample.twice
+        self.families[sample.place.family] += 1
 
     def flush(self) -> None:
         """Pass the samples held through the chain."""
@@ -105,7 +107,8 @@ class _Renderer:
         """Close all files; the facts for the receipt."""
         self.flush()
         facts = self.row_pass.finish(where)
-        return {**facts, "render": {"source": self.source, "counts": dict(sorted(self.counts.items()))}}
+        told = {"counts": dict(sorted(self.counts.items())), "accepted": dict(sorted(self.families.items()))}
+        return {**facts, "render": {"source": self.source, **told}}
 
 
 def is_sampled(payload: Mapping[str, Any], key: str) -> bool:

@@ -303,7 +303,7 @@ def test_render_makes_a_dataset_that_every_command_knows(folder: Path) -> None:
     assert made.returncode == 0, made.stderr
     assert "accepted" in made.stdout and "rejected" in made.stdout and "gristmill ls" in made.stdout
     listed = json.loads(call("ls", out, "--json").stdout)
-    assert [s["step"] for s in listed["datasets"][0]["steps"]] == ["render"]
+    assert [s["step"] for s in listed["datasets"][0]["steps"]] == ["render", "picture_dedup"]
     assert call("verify", "--deep", out).returncode == 0
     planned = json.loads(call("plan", out / "render.yaml", "--out", out, "--json").stdout)
     assert planned["datasets"][0]["state"] == "done"
