@@ -21,10 +21,9 @@ from gristmill.render.svg.resvg_paint import Pixels
 from gristmill.render.svg.sanitise import check, local
 from gristmill.render.svg.tables import Box, Labels
 from gristmill.render.svg.truth import BOX_SLACK_PX, Truth, box_off, is_hit
-from gristmill.render.svg.vocabulary import TEXTS, Refused
+from gristmill.render.svg.vocabulary import AREA_PX, TEXTS, Refused
 from gristmill.render.svg.wire import Message, pack, unpack
 
-AREA_PX = 256 * 256
 _PAD_PX = 3
 _NOTES = 12
 _WORST = ("owned_px_min", "outside_px_max", "box_off_px_max", "off_picture_px_max", "text_contrast_min", "text_ink_min")

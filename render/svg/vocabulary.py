@@ -131,6 +131,10 @@ class Refused(Exception):
         self.detail = detail[:120]
 
 
+AREA_PX = 256 * 256
+MAX_UNMATCHED_PX = 60
+"""Pictures agree with at most this many unmatched pixels (see `compare`) per AREA_PX: 600 icons had at most 32."""
+
 OPAQUE = 0.95
 UNSEEN = 0.03
 """Paints at least as opaque as OPAQUE hide what is below them; those under UNSEEN are taken for none."""
