@@ -82,6 +82,7 @@ KEYWORDS = {
     "color-interpolation": ("sRGB", "auto"),
 }
 PROPERTIES = COLOURS | OPACITIES | LENGTHS | REFERENCES | set(KEYWORDS) | {"font-family", "stroke-dasharray"}
+ATTRIBUTE_NAMES = NUMBER_ATTRIBUTES | WORD_ATTRIBUTES | OTHER_ATTRIBUTES | PROPERTIES
 NOT_BY_BOTH = _set(
     "vector-effect paint-order mix-blend-mode filter mask textLength lengthAdjust word-spacing baseline-shift "
     "text-decoration font-variant font-stretch writing-mode transform-origin isolation color-interpolation "
