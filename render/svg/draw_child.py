@@ -26,7 +26,13 @@ _EDGE_SLACK_PX = 0.5
 
 
 def serve(init: bytes) -> Callable[[bytes], bytes]:
-    """The function of the child; fonts are set up before cairo is loaded."""
+    """The function of the child."""
+    set_up_cairo()
+    return answer
+
+
+def set_up_cairo() -> None:
+    """Load cairo with the fonts of SVG alone."""
     folder = fonts.with_own_fonts()
     from gristmill.render.svg import cairo_paint
 
@@ -34,7 +40,6 @@ def serve(init: bytes) -> Callable[[bytes], bytes]:
     for family in fonts.FAMILIES:
         cairo_paint.draw(probe % family.encode(), 9, 9)
     fonts.forget(folder)
-    return answer
 
 
 def answer(payload: bytes) -> bytes:

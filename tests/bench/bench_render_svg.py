@@ -2,7 +2,7 @@
 
 DRAWINGS drawings of the template families, by turns, at some 512 pixels; ROUNDS rounds of the same drawings after one
 that is not counted. A record counts when every rule holds. The target is that of a machine with nothing else to do: CPU
-time itself grows by half where other work shares the cores, so a loop over fixed work is timed beside it (`calibration`).
+time itself grows by half where other work shares the cores, so fixed work is timed beside it (`calibration`).
 """
 
 import os
