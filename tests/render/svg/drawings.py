@@ -22,7 +22,7 @@ HAND_WRITTEN = {
         '<rect width="200" height="100" fill="#248"/><rect y="100" width="200" height="100" fill="#8c4"/></g></svg>'
     ),
     "use": (
-        f'{HEAD}<defs><g id="leaf"><ellipse cx="0" cy="-30" rx="12" ry="30" fill="green"/><circle r="8" fill="red"/></g>'
+        f'{HEAD}<defs><g id="leaf"><ellipse cy="-30" rx="12" ry="30" fill="green"/><circle r="8" fill="red"/></g>'
         '</defs><use href="#leaf" x="50" y="80"/><use href="#leaf" transform="translate(140 90) rotate(40)"/></svg>'
     ),
     "markers": (

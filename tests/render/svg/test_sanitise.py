@@ -15,7 +15,9 @@ from gristmill.render.svg.vocabulary import ATTRIBUTE_NAMES, ELEMENTS, REFUSALS,
 from tests.render.svg.drawings import HAND_WRITTEN, HEAD
 
 REASONS = {reason.reason for reason in REFUSALS}
-PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PIXEL = "data:image/png;base64,"
+PIXEL += "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwAD"
+PIXEL += "hgGAWjR9awAAAABJRU5ErkJggg=="
 RECT = '<rect width="9" height="9"'
 
 HOSTILE = {
