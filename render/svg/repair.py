@@ -104,9 +104,9 @@ def _drop_foreign(root: etree._Element) -> None:
             element.tag, foreign = f"{{{SVG_NS}}}{name}", False
         if name == "switch":
             _settle_switch(element)
-        elif name == "foreignObject" and element.get("requiredExtensions"):
-            _remove(element)
-        elif (foreign or name in _HARMLESS_TAGS) and element.getparent() is not None:
+        elif (name == "foreignObject" and element.get("requiredExtensions")) or (
+            (foreign or name in _HARMLESS_TAGS) and element.getparent() is not None
+        ):
             _remove(element)
         elif name == "a":
             element.tag = f"{{{SVG_NS}}}g"
