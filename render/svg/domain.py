@@ -9,7 +9,7 @@ import xxhash
 
 from gristmill.render.draws import Draws
 from gristmill.render.protocol import Annotation, Code, EngineState, Part, Rejected, Report, Shot, Spec, View
-from gristmill.render.svg import engines, fonts, forms, probes
+from gristmill.render.svg import engines, fonts, probes
 from gristmill.render.svg.rules import MEASURES, RULES
 from gristmill.render.svg.skeleton import skeleton
 from gristmill.render.svg.vocabulary import MAX_SIDE_PX, REFUSALS
@@ -82,7 +82,9 @@ class SvgDomain:
 
     def code_forms(self, code: Code) -> dict[str, str]:
         """Other texts of the same drawing, each seen to look the same: `minified`, `pretty`, `simplified`."""
-        return forms.code_forms(code)
+        width, height = size_px(code.view)
+        request = {"what": "forms", "text": code.text, "width": width, "height": height}
+        return dict(engines.ask(engines.DRAW, Message(request)).head["forms"])
 
     def rules(self) -> tuple[Rule, ...]:
         """Limits on the measures."""

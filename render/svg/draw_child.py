@@ -1,8 +1,8 @@
 """The child that draws: code to a picture and the places of its elements, by cairosvg.
 
 Request and answer are `wire` messages. Request: `what` "draw" with text, width, height and parts [[key, role, text]];
-or "existing", whose blob is a file. Answer: `refused` [reason, detail]; or for "draw" `rows` (see `row`) and a PNG as
-blob, for "existing" text, width and height.
+"existing", whose blob is a file; "forms" with text, width and height. Answer: `refused` [reason, detail]; or for "draw"
+`rows` (see `row`) and a PNG as blob, for "existing" text, width and height, for "forms" `forms` by name.
 """
 
 import io
@@ -14,10 +14,11 @@ from lxml import etree
 from PIL import Image
 
 from gristmill.render.svg import fonts
+from gristmill.render.svg.forms import forms
 from gristmill.render.svg.naming import Named, in_order, named
 from gristmill.render.svg.places import MIN_SEEN_PX, MIN_SIDE_PX, Patch, Place, bounds, merge, pole
 from gristmill.render.svg.sanitise import check
-from gristmill.render.svg.vocabulary import XLINK_HREF, Refused
+from gristmill.render.svg.vocabulary import AREA_PX, MAX_UNMATCHED_PX, XLINK_HREF, Refused
 from gristmill.render.svg.wire import Message, pack, unpack
 
 PNG_COMPRESS_LEVEL = 6
@@ -25,7 +26,13 @@ _EDGE_SLACK_PX = 0.5
 
 
 def serve(init: bytes) -> Callable[[bytes], bytes]:
-    """The function of the child; fonts are set up before cairo is loaded."""
+    """The function of the child."""
+    set_up_cairo()
+    return answer
+
+
+def set_up_cairo() -> None:
+    """Load cairo with the fonts of SVG alone."""
     folder = fonts.with_own_fonts()
     from gristmill.render.svg import cairo_paint
 
@@ -33,14 +40,13 @@ def serve(init: bytes) -> Callable[[bytes], bytes]:
     for family in fonts.FAMILIES:
         cairo_paint.draw(probe % family.encode(), 9, 9)
     fonts.forget(folder)
-    return answer
 
 
 def answer(payload: bytes) -> bytes:
     """One record."""
     request = unpack(payload)
     try:
-        return pack(_existing(request) if request.head["what"] == "existing" else _draw(request))
+        return pack(_ANSWERS[request.head["what"]](request))
     except Refused as refused:
         return pack(Message({"refused": [refused.reason, refused.detail]}))
 
@@ -83,6 +89,32 @@ def _existing(request: Message) -> Message:
 
     text, width, height = repaired(request.blob)
     return Message({"text": text, "width": width, "height": height})
+
+
+def _forms(request: Message) -> Message:
+    """The forms of a code that look as it does by the rule for engines, and have as many elements."""
+    from gristmill.render.svg import compare
+
+    text, size = request.head["text"], (request.head["width"], request.head["height"])
+    picture, count, px_per_unit = _looked_at(text, size)
+    found: dict[str, str] = {}
+    for name, form in forms(text, px_per_unit).items():
+        other, elements, _ = _looked_at(form, size)
+        off = compare.unmatched_px(picture, other) * AREA_PX / (size[0] * size[1])
+        if elements == count and off <= MAX_UNMATCHED_PX:
+            found[name] = form
+    return Message({"forms": found})
+
+
+def _looked_at(text: str, size: tuple[int, int]) -> tuple[Any, int, float]:
+    """Picture, number of elements and scale of a text."""
+    from gristmill.render.svg import cairo_paint
+    from gristmill.render.svg.view import own_size
+
+    root = check(text.encode("utf-8", "surrogatepass"))
+    scale = size[0] / own_size(root)[0]
+    pixels, _, _ = cairo_paint.draw(keyed(root, *size), *size)
+    return pixels.view(np.uint8).reshape(*pixels.shape, 4), len(in_order(root)), scale
 
 
 def _draw(request: Message) -> Message:
@@ -181,3 +213,6 @@ def _is_cut(operation: Any, size: tuple[int, int]) -> bool:
     box, clip = operation.box, operation.clipped
     low = any(box[side] < -_EDGE_SLACK_PX and clip[side] <= 0 for side in (0, 1))
     return low or any(box[side + 2] > size[side] + _EDGE_SLACK_PX and clip[side + 2] >= size[side] for side in (0, 1))
+
+
+_ANSWERS: dict[str, Callable[[Message], Message]] = {"draw": _draw, "existing": _existing, "forms": _forms}

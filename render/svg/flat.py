@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from gristmill.render.svg.resvg_paint import colour
 from gristmill.render.svg.sanitise import by_id, local
 from gristmill.render.svg.style import Paints, cascade, fill_alphas, inherit, stroke_alphas
 from gristmill.render.svg.vocabulary import OPAQUE, PROPERTIES, SHAPES, SVG_NS, TEXTS, UNSEEN, XLINK_HREF
@@ -50,8 +49,8 @@ class Flat:
         root.append(self._copies)
         self.soft_keys = frozenset(one.key for one in self.painted if one.soft)
 
-    def document(self, shows: Callable[[int], bool]) -> str:
-        """The document with the soft paints of those elements whose key `shows` picks."""
+    def document(self, shows: Callable[[int], bool], colour: Callable[[int], str]) -> str:
+        """The document with the soft paints of those elements whose key `shows` picks; `colour` writes numbers."""
         for one in self.painted:
             number = colour(one.key + 1)
             kinds = (*one.opaque, *one.soft) if shows(one.key) else one.opaque

@@ -15,16 +15,15 @@ from lxml import etree
 from gristmill.render.svg import compare, resvg_paint
 from gristmill.render.svg.audit import audit
 from gristmill.render.svg.contrast import around, contrast, ground_colour, letter_colour
-from gristmill.render.svg.draw_child import set_size
+from gristmill.render.svg.draw_child import set_size, set_up_cairo
 from gristmill.render.svg.naming import Named, in_order, named, says
 from gristmill.render.svg.resvg_paint import Pixels
 from gristmill.render.svg.sanitise import check, local
 from gristmill.render.svg.tables import Box, Labels
 from gristmill.render.svg.truth import BOX_SLACK_PX, Truth, box_off, is_hit
-from gristmill.render.svg.vocabulary import TEXTS, Refused
+from gristmill.render.svg.vocabulary import AREA_PX, TEXTS, Refused
 from gristmill.render.svg.wire import Message, pack, unpack
 
-AREA_PX = 256 * 256
 _PAD_PX = 3
 _NOTES = 12
 _WORST = ("owned_px_min", "outside_px_max", "box_off_px_max", "off_picture_px_max", "text_contrast_min", "text_ink_min")
@@ -51,7 +50,8 @@ class _Findings:
 
 
 def serve(init: bytes) -> Callable[[bytes], bytes]:
-    """The function of the child."""
+    """The function of the child; fonts are set up before cairo is loaded."""
+    set_up_cairo()
     return answer
 
 
@@ -74,7 +74,7 @@ def _judge(request: Message) -> Message:
     theirs = resvg_paint.draw(_without_kerning(root), has_text)
     found = _Findings(_picture_measures(mine, theirs, size))
     if found.measures["size_off_px"] == 0:
-        _judge_rows(found, head, wanted, (mine, Truth(root, theirs, has_text)))
+        _judge_rows(found, head, wanted, (mine, Truth(root, theirs, has_text, head["audit"])))
     measures = {name: None if math.isnan(value) else value for name, value in found.measures.items()}
     return Message({"measures": measures, "notes": list(found.notes.values())[-_NOTES:]})
 

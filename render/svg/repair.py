@@ -33,6 +33,7 @@ _MIN_SIDE_PX = 32
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[<>]*>")
 _SUBSET = re.compile(rb"<!DOCTYPE[^\[<>]*\[([^\]]{0,8192})\]\s*>")
 _ENTITY = re.compile(rb"""<!ENTITY\s+([A-Za-z_]\w*)\s+["']([\w:/.#-]{0,100})["']\s*>""")
+_NAMESPACE = re.compile(rb"""<!ATTLIST\s+svg\s+xmlns:\w+\s+CDATA\s+#FIXED\s+["'][^"'<>&]{0,100}["']\s*>""")
 _MAX_ENTITIES = 40
 _HARMLESS_TAGS = frozenset(["metadata", "title", "desc"])
 _HARMLESS_IF = {"mask": ("none",), "filter": ("none",), "vector-effect": ("none",), "paint-order": ("normal",)}
@@ -75,7 +76,7 @@ def _without_doctype(body: bytes) -> bytes:
     if found is None:
         return body
     entities = dict(_ENTITY.findall(found.group(1)))
-    if _ENTITY.sub(b"", found.group(1)).strip() or len(entities) > _MAX_ENTITIES:
+    if _NAMESPACE.sub(b"", _ENTITY.sub(b"", found.group(1))).strip() or len(entities) > _MAX_ENTITIES:
         raise Refused("doctype", "more than plain entities")
     body = body[: found.start()] + body[found.end() :]
     # Values hold no & themselves, so this ends after one pass.
@@ -96,12 +97,16 @@ def _drop_foreign(root: etree._Element) -> None:
         if not isinstance(element.tag, str):
             raise Refused("not_xml", "an entity or instruction")
         name = local(element)
+        if not _is_attached(element, root):
+            continue
         foreign = not element.tag.startswith(f"{{{SVG_NS}}}")
         if foreign and element.tag == name and name in ELEMENTS:
             element.tag, foreign = f"{{{SVG_NS}}}{name}", False
         if name == "switch":
             _settle_switch(element)
-        elif (foreign or name in _HARMLESS_TAGS) and element.getparent() is not None:
+        elif (name == "foreignObject" and element.get("requiredExtensions")) or (
+            (foreign or name in _HARMLESS_TAGS) and element.getparent() is not None
+        ):
             _remove(element)
         elif name == "a":
             element.tag = f"{{{SVG_NS}}}g"
@@ -111,6 +116,10 @@ def _drop_foreign(root: etree._Element) -> None:
             raise Refused("script", name)
         elif name in ANIMATED:
             raise Refused("animation", name)
+
+
+def _is_attached(element: etree._Element, root: etree._Element) -> bool:
+    return element is root or any(above is root for above in element.iterancestors())
 
 
 def _settle_switch(element: etree._Element) -> None:

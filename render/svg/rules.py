@@ -1,6 +1,7 @@
 """What a verified SVG sample must fulfil: measures of `judge_child`, with limits. `source` says what a measure is."""
 
 from gristmill.render.svg.places import MIN_PIXELS
+from gristmill.render.svg.vocabulary import MAX_UNMATCHED_PX
 from gristmill.stages.protocol import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -11,7 +12,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "unmatched_px_per_65536",
         "above",
-        60,
+        MAX_UNMATCHED_PX,
         "engines_differ",
         "pixels over 48 levels outside the other engine's 5x5 neighbourhood, per 256x256 (600 icons: at most 32)",
     ),

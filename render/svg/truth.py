@@ -1,4 +1,8 @@
-"""Where the judge sees an element: resvg's id maps, drawn as they are needed.
+"""Where the judge sees an element: id maps of the document that it has recoloured itself, drawn as they are needed.
+
+cairo draws them, from other code than the one that named the elements: own cascade, own copies for `use` and markers,
+nothing watched. Its geometry is what resvg's picture is held against. In audited samples resvg draws the maps as well:
+it takes four times as long.
 
 The first map has all paints, also those that are not opaque. It is right for all but elements under such paints; these
 are looked for in a second map without them, and at last each in a map of its own where nothing else is soft.
@@ -28,9 +32,10 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Truth:
-    """The maps of a document. `root` is changed; `picture` is the judge's own."""
+    """The maps of a document, by resvg or by cairo. `root` is changed; `picture` is resvg's."""
 
-    def __init__(self, root: etree._Element, picture: resvg_paint.Pixels, has_text: bool) -> None:
+    def __init__(self, root: etree._Element, picture: resvg_paint.Pixels, has_text: bool, by_resvg: bool) -> None:
+        self._by_resvg = by_resvg
         self.picture = picture
         self._has_text = has_text
         self._text = etree.tostring(root)
@@ -100,7 +105,13 @@ class Truth:
         return soft is not None and max(soft[0] - x0, soft[1] - y0, x1 - soft[2], y1 - soft[3]) <= BOX_SLACK_PX
 
     def _drawn(self, shows: Callable[[int], bool]) -> Labels:
-        return resvg_paint.labels(resvg_paint.draw(self._flat.document(shows), self._has_text, hard_edges=True))
+        if self._by_resvg:
+            text = self._flat.document(shows, resvg_paint.colour)
+            return resvg_paint.labels(resvg_paint.draw(text, self._has_text, hard_edges=True))
+        from gristmill.render.svg import cairo_flat
+
+        height, width = self.picture.shape[:2]
+        return cairo_flat.draw(self._flat.document(shows, cairo_flat.colour), width, height)
 
 
 def box_off(box: Sequence[float], truth: Sequence[float] | None) -> float:

@@ -82,6 +82,7 @@ KEYWORDS = {
     "color-interpolation": ("sRGB", "auto"),
 }
 PROPERTIES = COLOURS | OPACITIES | LENGTHS | REFERENCES | set(KEYWORDS) | {"font-family", "stroke-dasharray"}
+ATTRIBUTE_NAMES = NUMBER_ATTRIBUTES | WORD_ATTRIBUTES | OTHER_ATTRIBUTES | PROPERTIES
 NOT_BY_BOTH = _set(
     "vector-effect paint-order mix-blend-mode filter mask textLength lengthAdjust word-spacing baseline-shift "
     "text-decoration font-variant font-stretch writing-mode transform-origin isolation color-interpolation "
@@ -130,6 +131,10 @@ class Refused(Exception):
         self.reason = reason
         self.detail = detail[:120]
 
+
+AREA_PX = 256 * 256
+MAX_UNMATCHED_PX = 60
+"""Pictures agree with at most this many unmatched pixels (see `compare`) per AREA_PX: 600 icons had at most 32."""
 
 OPAQUE = 0.95
 UNSEEN = 0.03
