@@ -27,7 +27,7 @@ SHAPES = {
 def sample(draws: Draws) -> tuple[View, Params]:
     view, params = sample_frame(draws, 0.2)
     tall = view.height_px >= view.width_px * 0.9
-    rows = draws.integer(3, max(5, (view.height_px // 88 if tall else view.width_px // 138) + 1))
+    rows = draws.integer(4, max(6, (view.height_px // 88 if tall else view.width_px // 138) + 1))
     cells: list[list[str]] = []
     for place in range(rows):
         kind = (
