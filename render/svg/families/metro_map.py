@@ -123,7 +123,11 @@ def _stations(
             if params["curve"] and not end:
                 continue
             marks.append(_stop(params, theme, (x, y), hue, end).named("station", name))
-            words += [node for node in _name(params, theme, (x, y), name, size, (w, w * 0.86 / params["stops"][place])) if _free((x, y), taken, size)]
+            words += [
+                node
+                for node in _name(params, theme, (x, y), name, size, (w, w * 0.86 / params["stops"][place]))
+                if _free((x, y), taken, size)
+            ]
         if params["cross"]:
             y = _at(points, w * 0.5)
             if not params["curve"]:
