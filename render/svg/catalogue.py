@@ -38,15 +38,19 @@ FAMILIES: tuple[str, ...] = (
     "org_chart",
     "phone_screen",
     "pie_chart",
+    "poster_type",
     "pyramid",
     "radar_chart",
     "scatter_plot",
     "settings_screen",
     "sparkline_table",
+    "star_pattern",
     "street_map",
+    "tile_pattern",
     "timeline",
     "treemap",
     "venn",
+    "wave_pattern",
 )
 
 
