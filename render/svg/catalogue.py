@@ -7,15 +7,19 @@ from gristmill.render.svg.family import SvgFamily
 
 _PACKAGE = "gristmill.render.svg.families"
 FAMILIES: tuple[str, ...] = (
+    "animal",
     "area_chart",
     "bar_chart",
     "box_plot",
     "bubble_chart",
     "chat_screen",
+    "circuit",
+    "clock",
     "contour_map",
     "cycle",
     "dashboard",
     "donut_chart",
+    "face",
     "floor_plan",
     "flow_chart",
     "funnel",
@@ -29,6 +33,7 @@ FAMILIES: tuple[str, ...] = (
     "icon_outline",
     "icon_sheet",
     "island_map",
+    "landscape",
     "line_chart",
     "login_form",
     "metro_map",
