@@ -1,0 +1,36 @@
+"""The children that hold the engines: one draws, one judges; each dies alone and costs one record."""
+
+import functools
+import os
+
+from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild
+from gristmill.render.protocol import Rejected
+from gristmill.render.svg.wire import Message, pack, unpack
+
+LIMITS = ChildLimits(max_seconds_per_record=10.0, max_rss_bytes=1 << 30, max_output_bytes=64 << 20)
+DRAW = "gristmill.render.svg.draw_child:serve"
+JUDGE = "gristmill.render.svg.judge_child:serve"
+_REASONS = {"timeout": "engine_timeout", "memory": "engine_memory", "died": "engine_died", "error": "engine_error"}
+
+
+def ask(target: str, request: Message, limits: ChildLimits = LIMITS) -> Message:
+    """A child's answer. Raises Rejected for what it refuses, and for what costs it its life or its time."""
+    answer = _child(target, limits, os.getpid()).call(pack(request))
+    if isinstance(answer, ChildFailure):
+        reason = _REASONS.get(answer.kind, "engine_error")
+        raise Rejected(reason, f"{target.partition(':')[0].rpartition('.')[2]}: {answer.detail}"[:200], "quarantine")
+    message = unpack(answer)
+    if "refused" in message.head:
+        reason, detail = message.head["refused"]
+        raise Rejected(reason, detail)
+    return message
+
+
+def child(target: str, limits: ChildLimits = LIMITS) -> KillableChild:
+    """This process's child for a target."""
+    return _child(target, limits, os.getpid())
+
+
+@functools.lru_cache(maxsize=8)
+def _child(target: str, limits: ChildLimits, pid: int) -> KillableChild:
+    return KillableChild(target, b"", limits)

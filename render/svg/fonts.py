@@ -1,0 +1,79 @@
+"""The fonts of SVG: DejaVu as matplotlib ships it, for both engines, so that pixels do not depend on the machine."""
+
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+FAMILIES = ("DejaVu Sans", "DejaVu Sans Mono", "DejaVu Serif")
+
+# Hinting moves stems to whole pixels, which resvg does not do: with it the engines disagree on every small text.
+_CONFIG = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>{folder}</dir>
+  <cachedir>{cache}</cachedir>
+  <alias binding="strong"><family>serif</family><prefer><family>DejaVu Serif</family></prefer></alias>
+  <alias binding="strong"><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+  <match target="pattern"><edit name="family" mode="append_last"><string>DejaVu Sans</string></edit></match>
+  <match target="font">
+    <edit name="hinting" mode="assign"><bool>false</bool></edit>
+    <edit name="autohint" mode="assign"><bool>false</bool></edit>
+    <edit name="antialias" mode="assign"><bool>true</bool></edit>
+  </match>
+  <selectfont>
+    <acceptfont>{accepted}</acceptfont>
+    <rejectfont><glob>*</glob></rejectfont>
+  </selectfont>
+</fontconfig>
+"""
+
+
+@functools.cache
+def font_folder() -> Path:
+    """Where matplotlib keeps its fonts."""
+    import importlib.util
+
+    found = importlib.util.find_spec("matplotlib")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+
+
+@functools.cache
+def font_files() -> tuple[str, ...]:
+    """The font files, sorted."""
+    names = ("DejaVuSans*.ttf", "DejaVuSerif*.ttf")
+    files = sorted(path for name in names for path in font_folder().glob(name) if "Display" not in path.name)
+    return tuple(str(path) for path in files)
+
+
+@functools.cache
+def fonts_digest() -> str:
+    """SHA-256 of the font files, in order, 16 hex digits."""
+    digest = hashlib.sha256()
+    for path in font_files():
+        digest.update(Path(path).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def with_own_fonts() -> str:
+    """Point fontconfig at these fonts alone, before cairo is loaded; the folder of its settings and cache.
+
+    It may go, with `forget`, once a text has been drawn.
+    """
+    folder = tempfile.mkdtemp(prefix="gristmill-fonts-")
+    accepted = "".join(f"<glob>{escape(path)}</glob>" for path in font_files())
+    text = _CONFIG.format(folder=escape(str(font_folder())), cache=escape(folder), accepted=accepted)
+    path = Path(folder) / "fonts.conf"
+    path.write_text(text, encoding="utf-8")
+    os.environ["FONTCONFIG_FILE"] = str(path)
+    return folder
+
+
+def forget(folder: str) -> None:
+    """Remove what `with_own_fonts` made."""
+    shutil.rmtree(folder, ignore_errors=True)

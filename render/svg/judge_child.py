@@ -1,0 +1,183 @@
+"""The child that judges: a second engine's picture and id maps, and what annotations are off by against them.
+
+Request: text, width, height, parts, `rows` (annotations as `draw_child.row` writes them), `audit`, the picture's PNG as
+blob. Answer: `measures` by name, null for NaN, and `notes`; or `refused`.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from gristmill.render.svg import compare, resvg_paint
+from gristmill.render.svg.audit import audit
+from gristmill.render.svg.contrast import around, contrast, ground_colour, letter_colour
+from gristmill.render.svg.draw_child import set_size
+from gristmill.render.svg.naming import Named, in_order, named, says
+from gristmill.render.svg.resvg_paint import Pixels
+from gristmill.render.svg.sanitise import check, local
+from gristmill.render.svg.tables import Box, Labels
+from gristmill.render.svg.truth import BOX_SLACK_PX, Truth, box_off, is_hit
+from gristmill.render.svg.vocabulary import AREA_PX, TEXTS, Refused
+from gristmill.render.svg.wire import Message, pack, unpack
+
+_PAD_PX = 3
+_NOTES = 12
+_WORST = ("owned_px_min", "outside_px_max", "box_off_px_max", "off_picture_px_max", "text_contrast_min", "text_ink_min")
+
+
+@dataclass
+class _Findings:
+    """Measures as they get worse, and words about what made them so."""
+
+    measures: dict[str, float]
+    notes: dict[str, str] = field(default_factory=dict[str, str])
+
+    def worse(self, measure: str, value: float, who: str, low: bool = False) -> None:
+        """Keep the worst value of a measure over all annotations."""
+        old = self.measures[measure]
+        if math.isnan(old) or (value < old if low else value > old):
+            self.measures[measure] = value
+            self.notes[measure] = f"{measure} {value:g}: {who}"[:100]
+
+    def count(self, measure: str, who: str) -> None:
+        """One more of what must not be."""
+        self.measures[measure] += 1
+        self.notes[measure] = f"{measure}: {who}"[:100]
+
+
+def serve(init: bytes) -> Callable[[bytes], bytes]:
+    """The function of the child."""
+    return answer
+
+
+def answer(payload: bytes) -> bytes:
+    """One record."""
+    try:
+        return pack(_judge(unpack(payload)))
+    except Refused as refused:
+        return pack(Message({"refused": [refused.reason, refused.detail]}))
+
+
+def _judge(request: Message) -> Message:
+    head = request.head
+    size = (head["width"], head["height"])
+    mine = resvg_paint.decoded(request.blob)
+    root = check(head["text"].encode("utf-8", "surrogatepass"))
+    wanted = {one.key: one for one in named(root, head["parts"])}
+    set_size(root, *size)
+    has_text = any(local(element) in TEXTS for element in in_order(root))
+    theirs = resvg_paint.draw(_without_kerning(root), has_text)
+    found = _Findings(_picture_measures(mine, theirs, size))
+    if found.measures["size_off_px"] == 0:
+        _judge_rows(found, head, wanted, (mine, Truth(root, theirs, has_text)))
+    measures = {name: None if math.isnan(value) else value for name, value in found.measures.items()}
+    return Message({"measures": measures, "notes": list(found.notes.values())[-_NOTES:]})
+
+
+def _without_kerning(root: etree._Element) -> str:
+    """The document for resvg. cairo sets text without kerning, which SVG leaves to the renderer."""
+    style = root.get("style")
+    root.set("style", f"{style};font-kerning:none" if style else "font-kerning:none")
+    return etree.tostring(root, encoding="unicode")
+
+
+def _picture_measures(mine: Pixels, theirs: Pixels, size: tuple[int, int]) -> dict[str, float]:
+    height, width = mine.shape[:2]
+    shapes = (mine.shape[:2], theirs.shape[:2])
+    off = max(abs(found - asked) for shape in shapes for found, asked in zip(shape, (size[1], size[0]), strict=True))
+    colours, ink = compare.colours_and_ink(mine)
+    found = {name: math.nan for name in ("unmatched_px_per_65536", "mean_abs_diff")}
+    found |= {"size_off_px": float(off), "colours": float(colours), "ink_frac": ink}
+    if not off:
+        found["unmatched_px_per_65536"] = compare.unmatched_px(mine, theirs) * AREA_PX / (width * height)
+        found["mean_abs_diff"] = compare.mean_abs_diff(mine, theirs)
+    return found
+
+
+def _judge_rows(found: _Findings, head: Any, wanted: dict[int, Named], seen: tuple[Pixels, Truth]) -> None:
+    mine, truth = seen
+    # The tree was flattened: what elements say is read from the text anew.
+    elements = in_order(etree.fromstring(head["text"].encode("utf-8", "surrogatepass")))
+    found.measures.update({name: math.nan for name in _WORST})
+    found.measures.update({name: 0.0 for name in ("named_wrong", "point_missed", "visible_frac_wrong")})
+    found.measures["elements"] = float(len(head["rows"]))
+    known: dict[int, tuple[Any, Named]] = {}
+    for row in head["rows"]:
+        one = wanted.get(int(row["id"])) if str(row["id"]).isdigit() else None
+        if one is None or one.key in known or (row["role"], row["text"]) != (one.role, one.text):
+            found.count("named_wrong", f"{row['id']} {row['role']} {row['text']}")
+        elif not says(elements[one.key], one):
+            found.count("named_wrong", f"{row['id']} says something else than {row['text']}")
+        if one is not None:
+            known[one.key] = (row, one)
+            box, maps = _judge_place(found, row, one, truth)
+            if box is not None and local(elements[one.key]) in TEXTS:
+                _judge_text(found, one, (box, maps), (mine, truth.picture))
+    if head["audit"]:
+        unseen, outside, notes = audit(truth, list(known.values()), elements)
+        found.measures.update({"audit_unseen": float(unseen), "audit_outside_px": float(outside)})
+        found.notes.update({note: note for note in notes})
+
+
+def _judge_place(found: _Findings, row: Any, one: Named, truth: Truth) -> tuple[Box | None, list[Labels]]:
+    """Hold an annotation against the maps, the first that bears it out, else the last; that map's box and maps."""
+    who = f"{one.key} {one.role}"
+    pixels, box, maps, off, hit = 0, None, list[Labels](), math.inf, False
+    for view in truth.views(one):
+        pixels, box, maps = view
+        off, hit = box_off(row["bbox_visible"], box), is_hit(maps, row["point"], one)
+        if off <= BOX_SLACK_PX and hit:
+            break
+    if off > BOX_SLACK_PX and box is not None and truth.is_hair(one, row["bbox_visible"], box, maps):
+        off = BOX_SLACK_PX
+    size = (truth.picture.shape[1], truth.picture.shape[0])
+    found.worse("owned_px_min", float(pixels), who, low=True)
+    found.worse("off_picture_px_max", _off_picture(row, size), who)
+    found.worse("box_off_px_max", off, who)
+    if box is not None:
+        full = row["bbox_full"]
+        outside = max(full[0] - box[0], full[1] - box[1], box[2] - full[2], box[3] - full[3], 0)
+        found.worse("outside_px_max", outside, who)
+    if not hit:
+        found.count("point_missed", who)
+    if not 0 < row["visible_frac"] <= 1:
+        found.count("visible_frac_wrong", who)
+    return box, maps
+
+
+def _off_picture(row: Any, size: tuple[int, int]) -> float:
+    """How far a box leaves the picture or turns inside out, or a point leaves its box."""
+    worst = 0.0
+    for box in (row["bbox_full"], row["bbox_visible"]):
+        worst = max(worst, -box[0], -box[1], box[2] - size[0], box[3] - size[1], box[0] - box[2], box[1] - box[3])
+    (x, y), inner = row["point"], row["bbox_visible"]
+    return max(worst, inner[0] - x, inner[1] - y, x - inner[2], y - inner[3])
+
+
+def _judge_text(
+    found: _Findings, one: Named, place: tuple[Box, Sequence[Labels]], pictures: tuple[Pixels, Pixels]
+) -> None:
+    (x0, y0, x1, y1), maps = place
+    height, width = pictures[0].shape[:2]
+    area = (
+        slice(max(y0 - _PAD_PX, 0), min(y1 + _PAD_PX, height)),
+        slice(max(x0 - _PAD_PX, 0), min(x1 + _PAD_PX, width)),
+    )
+    ink = np.zeros(maps[0][area].shape, np.bool_)
+    for map_ in maps:
+        ink |= (map_[area] > one.key) & (map_[area] <= one.end)
+    ground = around(ink)
+    who = f"{one.key} {one.text}"
+    for number, picture in enumerate(pictures):
+        back = ground_colour(picture[area], ground)
+        if back is None:
+            found.worse("text_ink_min", 0.0, who, low=True)
+            continue
+        letters, share = letter_colour(picture[area], ink, back)
+        found.worse("text_ink_min", share, who, low=True)
+        if number == 0:
+            found.worse("text_contrast_min", contrast(letters, back), who, low=True)
