@@ -102,7 +102,7 @@ def _walls(params: Mapping[str, Any], theme: Theme, house: Box, rooms: list[Box]
     if params["walls"] == "double":
         nodes.append(rect(*house, pen(theme.paper, 1.5)))
     gaps: list[Node] = []
-    x0, y0, w, h = house
+    _x0, y0, _w, h = house
     for x, y, wide, high in rooms:
         door = min(wide * 0.3, high * 0.4, 34)
         at = x + wide * 0.16

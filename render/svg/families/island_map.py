@@ -127,7 +127,7 @@ def _inland(params: Mapping[str, Any], form: tuple[Point, float, float], colours
         x, y = at(turn, far)
         if all(abs(x - a) > r * 0.2 or abs(y - b) > r * 0.2 for a, b in taken):
             taken.append((x, y))
-            marks.append(_mark(kind, (x, y), r * 0.1, (land, ink)).named({"hill": "mountain"}.get(kind, kind)))
+            marks.append(_mark(kind, (x, y), r * 0.1, (land, ink)).named("mountain" if kind == "hill" else str(kind)))
     nodes.append(group(marks).noted("land marks"))
     if params["trail"] != "none":
         dash = (1, 7) if params["trail"] == "dots" else (7, 5)

@@ -1,5 +1,6 @@
 """Lines of a metro: level, upright and slanting runs in colours, stations, changes, ends, names and a key."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -97,7 +98,7 @@ def _run(params: Mapping[str, Any], view: View, place: int) -> list[Point]:
 
 
 def _at(points: list[Point], x: float) -> float:
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
         if x0 <= x <= x1 and x1 > x0:
             return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
     return points[-1][1]

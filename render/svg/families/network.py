@@ -128,12 +128,12 @@ def _names(params: Mapping[str, Any], theme: Theme, points: list[Point], r: floa
     nodes: list[Node] = []
     for place, (x, y) in enumerate(points):
         hue = theme.hues[params["groups"][place]]
-        under = {"edge": theme.paper, "pale": mix(hue, theme.paper, 0.7)}.get(params["paint"], hue)
+        under = {"edge": theme.paper, "pale": mix(hue, theme.paper, 0.7)}.get(str(params["paint"]), hue)
         words = str(place + 1) if params["named"] == "numbers" else chr(65 + place)
         if params["named"] == "beside":
-            y += r * params["sizes"][place] + size * 1.1
+            foot = y + r * params["sizes"][place] + size * 1.1
             nodes.append(
-                text(x, baseline(y, size), f"Node {words}", size, theme.ink, "sans", "middle").named("node label")
+                text(x, baseline(foot, size), f"Node {words}", size, theme.ink, "sans", "middle").named("node label")
             )
         else:
             nodes.append(

@@ -1,5 +1,6 @@
 """Plans of a few streets: blocks, parks, water, a railway, names along streets, pins and a route."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -164,7 +165,7 @@ def _names(
     count = len(lines[0])
     for place, y in enumerate(lines[1]):
         name, wide = params["names"][count + place], params["wide"][count + place]
-        gaps = [(b - a, a) for a, b in zip(xs, xs[1:], strict=False)]
+        gaps = [(b - a, a) for a, b in itertools.pairwise(xs)]
         gap, start = max(gaps)
         if (
             wide >= 13
