@@ -147,6 +147,18 @@ def _message(
         nodes.append(avatar((x0 + 14, y + 14), 13, params["group"][1].upper(), theme.hues[3]))
     nodes += _bubble(params, theme, (x, y, w, h), hue, mine)
     under = mix(hue, theme.paper, 0.8) if params["bubble"] == "edge" else hue
+    nodes += _content(message, (x, y, w, h), lines, size, ink_on(under))
+    if params["times"] == "below":
+        spot = (x1 - 4, "end") if mine else (x + 4, "start")
+        nodes.append(text(spot[0], y + h + 13, message["time"], 10, theme.muted, "sans", spot[1]).named("time"))
+        h += 14
+    return nodes, h
+
+
+def _content(
+    message: Mapping[str, Any], box: tuple[float, float, float, float], lines: list[str], size: float, ink: str
+) -> list[Node]:
+    x, y, w, h = box
     if message["kind"] == "picture":
         hills = [
             (x + 8, y + h - 8),
@@ -155,34 +167,24 @@ def _message(
             (x + w * 0.75, y + h * 0.5),
             (x + w - 8, y + h - 8),
         ]
-        nodes += [
+        return [
             rect(x + 8, y + 8, w - 16, h - 16, fill("#bfe3f5")).named("picture"),
             polygon(hills, fill("#5c8a58")),
             circle(x + w - 30, y + 26, 8, fill("#f7b801")),
         ]
-    elif message["kind"] == "sound":
-        ink = ink_on(under)
+    if message["kind"] == "sound":
         bars = [
             rect(x + 36 + 7 * n, y + h / 2 - 4 - n * 5 % 9, 3.5, 8 + 2 * (n * 5 % 9), fill(ink))
             for n in range(int((w - 50) // 7))
         ]
-        nodes += [
+        return [
             polygon([(x + 14, y + 10), (x + 27, y + h / 2), (x + 14, y + h - 10)], fill(ink)).named("play"),
             group(bars).named("sound wave"),
         ]
-    elif len(lines) == 1:
-        nodes.append(text(x + 12, y + size * 1.02 + 6, lines[0], size, ink_on(under)).named("message"))
-    else:
-        nodes.append(
-            lines_of(x + 12, y + size * 1.02 + 6, lines, size, ink_on(under), "sans", round(size * 1.3, 1)).named(
-                "message"
-            )
-        )
-    if params["times"] == "below":
-        spot = (x1 - 4, "end") if mine else (x + 4, "start")
-        nodes.append(text(spot[0], y + h + 13, message["time"], 10, theme.muted, "sans", spot[1]).named("time"))
-        h += 14
-    return nodes, h
+    if len(lines) == 1:
+        return [text(x + 12, y + size * 1.02 + 6, lines[0], size, ink).named("message")]
+    said = lines_of(x + 12, y + size * 1.02 + 6, lines, size, ink, "sans", round(size * 1.3, 1))
+    return [said.named("message")]
 
 
 def _bubble(

@@ -207,6 +207,11 @@ def _symbol(kind: str, a: float, ink: Paint, theme: Theme) -> list[Node]:
             line(-a, 0, -a * 0.5, 0, ink),
             line(a * 0.4, 0, a, 0, ink),
         ]
+    return _round(kind, a, ink, theme)
+
+
+def _round(kind: str, a: float, ink: Paint, theme: Theme) -> list[Node]:
+    """A lamp, a meter or a source of waves."""
     ring = [
         circle(0, 0, a * 0.75, ink | {"fill": theme.paper}),
         line(-a, 0, -a * 0.75, 0, ink),

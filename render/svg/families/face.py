@@ -188,19 +188,6 @@ def _extra(kind: str, r: float, dark: str) -> list[Node]:
                 ]
             ).named("hat")
         ]
-    if kind == "tear":
-        x, y = r * 0.42, r * 0.02
-        return [
-            path(
-                [
-                    ("M", x, y),
-                    ("Q", x + r * 0.14, y + r * 0.2, x, y + r * 0.26),
-                    ("Q", x - r * 0.14, y + r * 0.2, x, y),
-                    ("Z",),
-                ],
-                fill("#4dabf7"),
-            ).named("tear")
-        ]
     if kind == "bow":
         y = -r * 0.9
         return [
@@ -230,6 +217,23 @@ def _extra(kind: str, r: float, dark: str) -> list[Node]:
                     circle(0, y - r * 0.14, r * 0.06, fill("#c92a2a")),
                 ]
             ).named("crown")
+        ]
+    return _drop(kind, r)
+
+
+def _drop(kind: str, r: float) -> list[Node]:
+    if kind == "tear":
+        x, y = r * 0.42, r * 0.02
+        return [
+            path(
+                [
+                    ("M", x, y),
+                    ("Q", x + r * 0.14, y + r * 0.2, x, y + r * 0.26),
+                    ("Q", x - r * 0.14, y + r * 0.2, x, y),
+                    ("Z",),
+                ],
+                fill("#4dabf7"),
+            ).named("tear")
         ]
     if kind == "sweat":
         return [

@@ -198,42 +198,11 @@ def _things(params: Mapping[str, Any], at: tuple[float, float, float], near: str
     w, h, ground = at
     nodes: list[Node] = []
     if params["birds"]:
-        birds = [
-            path(
-                [
-                    ("M", w * (0.2 + 0.1 * n) - 8, h * (0.3 + 0.03 * (n % 2)) - 3),
-                    (
-                        "Q",
-                        w * (0.2 + 0.1 * n) - 4,
-                        h * (0.3 + 0.03 * (n % 2)) - 7,
-                        w * (0.2 + 0.1 * n),
-                        h * (0.3 + 0.03 * (n % 2)),
-                    ),
-                    (
-                        "Q",
-                        w * (0.2 + 0.1 * n) + 4,
-                        h * (0.3 + 0.03 * (n % 2)) - 7,
-                        w * (0.2 + 0.1 * n) + 8,
-                        h * (0.3 + 0.03 * (n % 2)) - 3,
-                    ),
-                ],
-                pen("#222222", 2, (), "round"),
-            ).named("bird")
-            for n in range(params["birds"])
-        ]
+        spots = [(w * (0.2 + 0.1 * n), h * (0.3 + 0.03 * (n % 2))) for n in range(params["birds"])]
+        birds = [_bird(*spot).named("bird") for spot in spots]
         nodes.append(group(birds).noted("birds"))
     if params["house"] and params["water"] != "sea":
-        x, s = w * 0.2, min(w, h) * 0.1
-        house = [
-            rect(x, ground - s * 0.8, s * 1.4, s, fill("#f4e3c1")).named("house wall"),
-            polygon(
-                [(x - s * 0.15, ground - s * 0.8), (x + s * 0.7, ground - s * 1.5), (x + s * 1.55, ground - s * 0.8)],
-                fill("#b23a48"),
-            ).named("roof"),
-            rect(x + s * 0.2, ground - s * 0.35, s * 0.3, s * 0.55, fill("#6b4226")).named("door"),
-            rect(x + s * 0.8, ground - s * 0.45, s * 0.32, s * 0.3, fill("#8ecae6")).named("window"),
-        ]
-        nodes.append(group(house).noted("house"))
+        nodes.append(_house(w * 0.2, ground, min(w, h) * 0.1))
     if params["boat"] and params["water"] == "sea":
         x, y, s = w * 0.65, h * 0.88, min(w, h) * 0.06
         nodes.append(
@@ -258,6 +227,24 @@ def _things(params: Mapping[str, Any], at: tuple[float, float, float], near: str
         posts = [rect(12 + 28 * n, h - 34, 6, 28, fill("#e9dcc0")) for n in range(int(w // 28))]
         nodes.append(group([*posts, rect(0, h - 26, w, 4, fill("#e9dcc0"))]).named("fence"))
     return nodes
+
+
+def _bird(x: float, y: float) -> Node:
+    wings: Path = [("M", x - 8, y - 3), ("Q", x - 4, y - 7, x, y), ("Q", x + 4, y - 7, x + 8, y - 3)]
+    return path(wings, pen("#222222", 2, (), "round"))
+
+
+def _house(x: float, ground: float, s: float) -> Node:
+    house = [
+        rect(x, ground - s * 0.8, s * 1.4, s, fill("#f4e3c1")).named("house wall"),
+        polygon(
+            [(x - s * 0.15, ground - s * 0.8), (x + s * 0.7, ground - s * 1.5), (x + s * 1.55, ground - s * 0.8)],
+            fill("#b23a48"),
+        ).named("roof"),
+        rect(x + s * 0.2, ground - s * 0.35, s * 0.3, s * 0.55, fill("#6b4226")).named("door"),
+        rect(x + s * 0.8, ground - s * 0.45, s * 0.32, s * 0.3, fill("#8ecae6")).named("window"),
+    ]
+    return group(house).noted("house")
 
 
 def _tree(kind: str, x: float, y: float, s: float, near: str) -> Node:

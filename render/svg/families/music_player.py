@@ -69,7 +69,15 @@ def _cover(params: Mapping[str, Any], theme: Theme, at: Point, side: float) -> t
     middle = (x + side / 2, y + side / 2)
     shape = circle(*middle, side / 2, {}) if params["circle"] else rect(x, y, side, side, {}, params["round"])
     nodes = [rect(x, y, side, side, fill(hues[1]))]
-    kind = params["cover"]
+    nodes += _art(params["cover"], theme, (x, y), side)
+    return group(nodes).with_("clip-path", "url(#cover)").named("cover").noted("cover"), clip("cover", shape)
+
+
+def _art(kind: str, theme: Theme, at: Point, side: float) -> list[Node]:
+    x, y = at
+    hues = theme.hues
+    middle = (x + side / 2, y + side / 2)
+    nodes: list[Node] = []
     if kind == "rings":
         nodes += [circle(*middle, side * r, fill(hues[2 + n])) for n, r in enumerate((0.46, 0.33, 0.2, 0.08))]
     elif kind == "stripes":
@@ -102,7 +110,15 @@ def _cover(params: Mapping[str, Any], theme: Theme, at: Point, side: float) -> t
                 fill(hues[3]),
             )
         )
-    elif kind == "polygons":
+    else:
+        nodes += _round_art(kind, theme, middle, side)
+    return nodes
+
+
+def _round_art(kind: str, theme: Theme, middle: Point, side: float) -> list[Node]:
+    hues = theme.hues
+    nodes: list[Node] = []
+    if kind == "polygons":
         nodes += [
             polygon(regular(*middle, side * r, n + 3), fill(hues[2 + n])) for n, r in enumerate((0.48, 0.32, 0.18))
         ]
@@ -117,7 +133,7 @@ def _cover(params: Mapping[str, Any], theme: Theme, at: Point, side: float) -> t
             circle(*middle, side * 0.15, fill(hues[2])),
             circle(*middle, side * 0.03, fill(theme.paper)),
         ]
-    return group(nodes).with_("clip-path", "url(#cover)").named("cover").noted("cover"), clip("cover", shape)
+    return nodes
 
 
 def _panel(params: Mapping[str, Any], theme: Theme, area: tuple[float, float, float, float], ground: str) -> list[Node]:

@@ -178,7 +178,12 @@ def _row(
         nodes.append(glyph(params["glyphs"][place % 16], (at + 10, middle), 10, theme.ink))
         at += 32
     nodes.append(text(at, baseline(middle, 13), name, 13, theme.ink).named("setting name"))
-    edge = right - 12
+    return nodes + _control(theme, kind, on, (right - 12, middle))
+
+
+def _control(theme: Theme, kind: str, on: bool, at: tuple[float, float]) -> list[Node]:
+    edge, middle = at
+    nodes: list[Node] = []
     if kind == "switch":
         nodes.append(switch((edge, middle), on, theme.hues[0], theme))
     elif kind == "value":

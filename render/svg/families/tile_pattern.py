@@ -6,7 +6,20 @@ from typing import Any
 from gristmill.render.draws import Draws
 from gristmill.render.protocol import View
 from gristmill.render.svg.family import Params, Written
-from gristmill.render.svg.nodes import Node, circle, defined, fill, group, outlined, path, pen, polygon, rect, use
+from gristmill.render.svg.nodes import (
+    Node,
+    Paint,
+    circle,
+    defined,
+    fill,
+    group,
+    outlined,
+    path,
+    pen,
+    polygon,
+    rect,
+    use,
+)
 from gristmill.render.svg.palettes import Theme, mix, theme_of
 from gristmill.render.svg.paths import Point, regular, slice_of
 from gristmill.render.svg.patterns import edge, ground_of, sample_pattern
@@ -120,6 +133,11 @@ def _motif(params: Mapping[str, Any], theme: Theme, kind: str) -> list[Node]:
             circle(0, 0, half * 0.6, fill(two)),
             circle(0, 0, half * 0.3, fill(one)),
         ]
+    return _more(kind, half, paint, (one, two))
+
+
+def _more(kind: str, half: float, paint: Paint, hues: tuple[str, str]) -> list[Node]:
+    one, two = hues
     if kind == "triangle":
         return [polygon([(-half, half), (half, half), (half, -half)], paint)]
     if kind == "diamond":
