@@ -128,7 +128,9 @@ def _names(params: Mapping[str, Any], theme: Theme, points: list[Point], r: floa
     nodes: list[Node] = []
     for place, (x, y) in enumerate(points):
         hue = theme.hues[params["groups"][place]]
-        under = {"edge": theme.paper, "pale": mix(hue, theme.paper, 0.7)}.get(str(params["paint"]), hue)
+        under = (
+            theme.paper if params["paint"] == "edge" else mix(hue, theme.paper, 0.7 if params["paint"] == "pale" else 0)
+        )
         words = str(place + 1) if params["named"] == "numbers" else chr(65 + place)
         if params["named"] == "beside":
             foot = y + r * params["sizes"][place] + size * 1.1
