@@ -32,18 +32,19 @@ TARGET = "gristmill.render.web.existing:serve"
 
 _LIMITS = ChildLimits(max_seconds_per_record=10.0, max_rss_bytes=1 << 30, max_output_bytes=16 << 20)
 _DROPPED = frozenset(
-    (
-        "script noscript template iframe frame frameset object embed applet portal base link audio video "
-        "source track param noembed noframes dialog-polyfill animate set animatemotion animatetransform "
-    ).split()
-)
+    {
+        "script", "noscript", "template", "iframe", "frame", "frameset", "object", "embed", "applet",
+        "portal", "base", "link", "audio", "video", "source", "track", "param", "noembed", "noframes",
+        "dialog-polyfill", "animate", "set", "animatemotion", "animatetransform",
+    }
+)  # fmt: skip
 _NAMING_FILES = frozenset(
-    (
-        "src srcset poster background data codebase classid archive ping manifest longdesc lowsrc dynsrc cite "
-        "profile integrity crossorigin formaction autofocus autoplay srcdoc imagesrcset nonce http-equiv "
-        "target download "
-    ).split()
-)
+    {
+        "src", "srcset", "poster", "background", "data", "codebase", "classid", "archive", "ping", "manifest",
+        "longdesc", "lowsrc", "dynsrc", "cite", "profile", "integrity", "crossorigin", "formaction",
+        "autofocus", "autoplay", "srcdoc", "imagesrcset", "nonce", "http-equiv", "target", "download",
+    }
+)  # fmt: skip
 _DATA = re.compile(r"\s*data:(image|font)/[\w.+-]+[;,]", re.IGNORECASE)
 _URL = re.compile(r"url\(\s*(\"[^\"]*\"|'[^']*'|[^)]*)\s*\)?", re.IGNORECASE)
 _IMPORT = re.compile(r"@import[^;]*;?", re.IGNORECASE)

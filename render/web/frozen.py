@@ -270,7 +270,7 @@ def _sampled(loaded: Loaded, asked: Sequence[tuple[int, Mapping[str, Any]]]) -> 
 
 def _places(low: float, high: float) -> list[float]:
     count = max(min(int(high - low), HIT_CELLS), 1)
-    return [float(v) for v in np.linspace(low + 0.5, max(high - 0.5, low + 0.5), count)]
+    return [float(v) for v in np.linspace(low + 0.5, max(high - 1.0, low + 0.5), count)]
 
 
 def _by_hits(thing: dict[str, Any], hits: Hits, last: int, scale: float) -> dict[str, Any]:

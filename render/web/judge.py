@@ -33,8 +33,10 @@ WHOLE_ONE_IN = 4
 CHANGED_LEVEL = 6
 """Least difference of a channel that counts as another pixel."""
 INK_LEVEL = 24
+INK_AROUND_PX = 2
 _EDGE_POINTS = 9
 LINE = "text line"
+_EDGE_INSET_PX = 1.25
 _GRID = 5
 _SLACK_PX = 2
 
@@ -120,8 +122,8 @@ def _pixels(second: Second, pairs: Pairs, notes: list[str], whole: bool) -> dict
     bare = second.loaded.shot()
     ink = _changed(second.picture, bare, INK_LEVEL)
     outside = _changed(second.picture, bare, CHANGED_LEVEL)
-    for piece in second.layout.texts:
-        x0, y0, x1, y1 = pixel_box(scaled(piece.box, second.scale), ink.shape[1], ink.shape[0])
+    for box in [*(piece.box for piece in second.layout.texts), *second.layout.added]:
+        x0, y0, x1, y1 = pixel_box(scaled(box, second.scale), ink.shape[1], ink.shape[0])
         slack = _SLACK_PX + round((y1 - y0) * 0.5)
         outside[max(y0 - slack, 0) : y1 + slack, max(x0 - slack, 0) : x1 + slack] = False
     measures["restless_px"] = float(np.count_nonzero(outside))
@@ -145,8 +147,14 @@ def _changed(one: Pixels, other: Pixels, level: int) -> Mask:
 
 
 def _ink_off(ink: Mask, annotation: Mapping[str, Any]) -> float:
-    """How far the edges of the declared visible box are from those of the ink in the line's own box."""
-    x0, y0, x1, y1 = pixel_box(annotation["full"], ink.shape[1], ink.shape[0])
+    """How far the edges of the declared visible box are from those of the ink there.
+
+    Looked at is the visible box and INK_AROUND_PX around it, as ink of the lines above and below may reach into the
+    line's box: less ink than declared is measured in full, more only so far.
+    """
+    x0, y0, x1, y1 = annotation["visible"]
+    around = (x0 - INK_AROUND_PX, y0 - INK_AROUND_PX, x1 + INK_AROUND_PX, y1 + INK_AROUND_PX)
+    x0, y0, x1, y1 = pixel_box(around, ink.shape[1], ink.shape[0])
     crop = ink[y0:y1, x0:x1]
     if not crop.any():
         return float("inf")
@@ -183,7 +191,7 @@ def _unseen(second: Second, all_pairs: Pairs, notes: list[str]) -> float:
 
 def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
     """Who is on top: at each point, on the four edges of each visible box, and how much of a grid over the full box."""
-    asked = [[annotation["point"], *_edges(annotation), *_grid(annotation)] for annotation, _ in pairs]
+    asked = [[annotation["point"], *_edges(annotation, second.scale), *_grid(annotation)] for annotation, _ in pairs]
     flat = [[x / second.scale, y / second.scale] for points in asked for x, y in points]
     second.loaded.ask("gm.reach()")
     hit = np.asarray(second.loaded.call("hits", flat), np.int64) if flat else np.zeros(0, np.int64)
@@ -203,13 +211,14 @@ def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
     }
 
 
-def _edges(annotation: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """Points half a pixel inside each edge of the visible box."""
+def _edges(annotation: Mapping[str, Any], scale: float) -> list[tuple[float, float]]:
+    """Points a little inside each edge of the visible box: a hit test sees a neighbour up to a CSS pixel away."""
     x0, y0, x1, y1 = annotation["visible"]
+    inset_x, inset_y = (min(_EDGE_INSET_PX * scale, (high - low) / 2) for low, high in ((x0, x1), (y0, y1)))
     steps = [(k + 0.5) / _EDGE_POINTS for k in range(_EDGE_POINTS)]
     across, down = [x0 + s * (x1 - x0) for s in steps], [y0 + s * (y1 - y0) for s in steps]
-    found = [(x, y0 + 0.5) for x in across] + [(x, y1 - 0.5) for x in across]
-    return found + [(x0 + 0.5, y) for y in down] + [(x1 - 0.5, y) for y in down]
+    found = [(x, y0 + inset_y) for x in across] + [(x, y1 - inset_y) for x in across]
+    return found + [(x0 + inset_x, y) for y in down] + [(x1 - inset_x, y) for y in down]
 
 
 def _grid(annotation: Mapping[str, Any]) -> list[tuple[float, float]]:

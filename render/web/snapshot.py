@@ -43,10 +43,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Layout:
-    """Elements in document order, and the pieces of text in theirs."""
+    """Elements in document order, the pieces of text in theirs, and where style sheets added something."""
 
     nodes: tuple[Node, ...]
     texts: tuple[TextBox, ...]
+    added: tuple[Box, ...] = ()
 
     def ends(self) -> list[int]:
         """For each element, the number after the last one below it."""
@@ -88,7 +89,9 @@ def layout_of(answer: Mapping[str, Any]) -> Layout:
         attributes = dict(zip(pairs[::2], pairs[1::2], strict=True))
         backend = nodes["backendNodeId"][node]
         found.append(Node(tag, parent, attributes, backend, box, order, values.get(node, "")))
-    return Layout(tuple(found), _texts(document, strings, holders))
+    pseudo = set(nodes.get("pseudoType", {}).get("index", ()))
+    added = [_box(b) for node, b in zip(layout["nodeIndex"], layout["bounds"], strict=True) if node in pseudo]
+    return Layout(tuple(found), _texts(document, strings, holders), tuple(added))
 
 
 def named_of(answer: Mapping[str, Any], layout: Layout) -> dict[int, Named]:
