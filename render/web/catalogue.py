@@ -1,0 +1,26 @@
+"""The families of web pages, by name; a module is imported when it is asked for."""
+
+from functools import cache
+from importlib import import_module
+
+from gristmill.render.web.family import WebFamily
+
+FAMILIES: tuple[str, ...] = (
+    "article",
+    "blog_index",
+    "checkout",
+    "dashboard",
+    "news_front",
+    "settings",
+    "sign_up",
+    "survey",
+)
+
+
+@cache
+def load(name: str) -> WebFamily:
+    """A family. ValueError for a name that is none."""
+    if name not in FAMILIES:
+        raise ValueError(f"no family of web pages is named {name}; there are {', '.join(FAMILIES)}")
+    module = import_module(f"gristmill.render.web.families.{name}")
+    return WebFamily(name, (module.__doc__ or "").split("\n")[0], module.sample, module.write)
