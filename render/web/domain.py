@@ -23,7 +23,9 @@ from gristmill.stages.protocol import Reason, Rule
 
 EXISTING = "existing"
 _CATALOGUE = "gristmill.render.web.catalogue"
-_WHOLE_ONE_IN = 4
+WHOLE_ONE_IN = 4
+"""Share of the records whose second shot is compared whole and whose leaves are hidden."""
+MAX_NOTES = 200
 
 
 @functools.cache
@@ -73,7 +75,7 @@ class WebDomain:
 
     def verify(self, code: Code, shot: Shot, annotations: Sequence[Annotation]) -> Report:
         """What a second load finds; see `judge`. Raises Rejected."""
-        whole = _digest(code)[0] % _WHOLE_ONE_IN == 0
+        whole = _digest(code)[0] % WHOLE_ONE_IN == 0
         several = {thing["key"] for thing in shot.evidence["things"] if thing["several"]}
         several |= {f"#{thing['id']}" for thing in shot.evidence["things"] if thing["several"]}
         told = [_told(annotation, annotation.id in several) for annotation in annotations]
@@ -81,7 +83,7 @@ class WebDomain:
         found, _ = client().ask(head, shot.png, trusted=code.family != EXISTING)
         measures = page_measures(shot.evidence["page"], annotations) | found["measures"]
         judge = f"chromium {found['version']} (layout tree, hit tests, hidden text)"
-        return Report(measures, judge, tuple(found["notes"]))
+        return Report(measures, judge, tuple(found["notes"][:MAX_NOTES]))
 
     def skeleton(self, code: Code) -> str:
         """The page's tree of tags, without words, numbers and names."""

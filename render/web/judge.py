@@ -8,7 +8,8 @@ comes by other ways than the first look took:
 * who is on top: `elementFromPoint` at each point, on the edges of visible boxes and on a grid, in place of the id map;
 * ink: the difference between the picture and a shot with all text made clear, in place of the blue channel;
 * the picture itself: outside of text that shot must equal it, so every record is rendered twice; on one in
-  WHOLE_ONE_IN (by the hash of the code) all pixels are compared, and the annotated leaves are hidden and looked for.
+  `domain.WHOLE_ONE_IN` (by the hash of the code) all pixels are compared,
+  and the annotated leaves are hidden and looked for.
 
 A request has `annotations`: dicts with `id`, `role`, `text`, `full`, `visible`, `point`, `frac`; the answer has
 `measures` (see `rules`) and `notes`.
@@ -25,18 +26,20 @@ from gristmill.render.protocol import Box
 from gristmill.render.web.frozen import clipped, read_layout, scaled
 from gristmill.render.web.idmap import Mask, contrast, median_colour, pixel_box
 from gristmill.render.web.painted import line_pieces, line_says, says
+from gristmill.render.web.rules import LIMITS
 from gristmill.render.web.session import Loaded, Pixels, pixels_of
 from gristmill.render.web.snapshot import Layout
 
-WHOLE_ONE_IN = 4
-"""Share of the records whose second shot is compared whole and whose leaves are hidden."""
 CHANGED_LEVEL = 6
 """Least difference of a channel that counts as another pixel."""
 INK_LEVEL = 24
 INK_AROUND_PX = 2
+MAX_NOTES = 2000
 _EDGE_POINTS = 9
 LINE = "text line"
-_EDGE_INSET_PX = 1.25
+_EDGE_INSET_PX = 2.0
+_HOLDING_TEXT = frozenset({"IMG", "INPUT", "SELECT", "TEXTAREA", "BUTTON", "METER", "PROGRESS"})
+"""What shows text that the layout tree does not tell: values, alternatives."""
 _GRID = 5
 _SLACK_PX = 2
 
@@ -66,13 +69,13 @@ def measured(loaded: Loaded, head: Mapping[str, Any], png: bytes) -> dict[str, A
     notes: list[str] = []
     measures = {
         "unknown_ids": float(len(annotations) - len(pairs)),
-        "box_off_px": _worst(notes, "box", told, [_box_off(second, a, n) for a, n in pairs]),
-        "wrong_texts": _count(notes, "text", told, [_says(second, a, n) for a, n in pairs]),
+        "box_off_px": _worst(notes, "box_off_px", told, [_box_off(second, a, n) for a, n in pairs]),
+        "wrong_texts": _count(notes, "wrong_texts", told, [_says(second, a, n) for a, n in pairs]),
     }
     second.loaded.call("scan")
     # Hit tests come first: what is hidden later on is not hit.
     measures |= _hits(second, pairs, notes) | _pixels(second, pairs, notes, bool(head["whole"]))
-    return {"measures": measures, "notes": notes[:20]}
+    return {"measures": measures, "notes": notes[:MAX_NOTES]}
 
 
 def _number(layout: Layout, key: str) -> int | None:
@@ -122,13 +125,14 @@ def _pixels(second: Second, pairs: Pairs, notes: list[str], whole: bool) -> dict
     bare = second.loaded.shot()
     ink = _changed(second.picture, bare, INK_LEVEL)
     outside = _changed(second.picture, bare, CHANGED_LEVEL)
-    for box in [*(piece.box for piece in second.layout.texts), *second.layout.added]:
+    shadowed = (node.box for node in second.layout.nodes if node.tag in _HOLDING_TEXT and node.box)
+    for box in [*(piece.box for piece in second.layout.texts), *second.layout.added, *shadowed]:
         x0, y0, x1, y1 = pixel_box(scaled(box, second.scale), ink.shape[1], ink.shape[0])
         slack = _SLACK_PX + round((y1 - y0) * 0.5)
         outside[max(y0 - slack, 0) : y1 + slack, max(x0 - slack, 0) : x1 + slack] = False
     measures["restless_px"] = float(np.count_nonzero(outside))
     lines = [a for a, _ in pairs if a["role"] == LINE]
-    measures["ink_off_px"] = _worst(notes, "ink", lines, [_ink_off(ink, a) for a in lines])
+    measures["ink_off_px"] = _worst(notes, "ink_off_px", lines, [_ink_off(ink, a) for a in lines])
     contrasts = [_contrast(second.picture, bare, ink, a) for a in lines]
     measures["min_contrast"] = min((c for c in contrasts if not math.isnan(c)), default=float("nan"))
     if whole:
@@ -186,7 +190,7 @@ def _unseen(second: Second, all_pairs: Pairs, notes: list[str]) -> float:
     for annotation, _ in leaves:
         x0, y0, x1, y1 = pixel_box(annotation["visible"], changed.shape[1], changed.shape[0])
         seen.append(bool(changed[y0:y1, x0:x1].any()))
-    return _count(notes, "hidden", [a for a, _ in leaves], seen)
+    return _count(notes, "unseen_leaves", [a for a, _ in leaves], seen)
 
 
 def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
@@ -205,14 +209,14 @@ def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
         shares.append(0.0 if annotation["several"] else abs(float(grid.mean()) - annotation["frac"]))
     told = [annotation for annotation, _ in pairs]
     return {
-        "missed_points": _count(notes, "point", told, misses),
-        "missed_edges": _count(notes, "edge", told, edges),
-        "share_off": _worst(notes, "share", told, shares),
+        "missed_points": _count(notes, "missed_points", told, misses),
+        "missed_edges": _count(notes, "missed_edges", told, edges),
+        "share_off": _worst(notes, "share_off", told, shares),
     }
 
 
 def _edges(annotation: Mapping[str, Any], scale: float) -> list[tuple[float, float]]:
-    """Points a little inside each edge of the visible box: a hit test sees a neighbour up to a CSS pixel away."""
+    """Points a little inside each edge of the visible box: a hit test sees a neighbour over a CSS pixel away."""
     x0, y0, x1, y1 = annotation["visible"]
     inset_x, inset_y = (min(_EDGE_INSET_PX * scale, (high - low) / 2) for low, high in ((x0, x1), (y0, y1)))
     steps = [(k + 0.5) / _EDGE_POINTS for k in range(_EDGE_POINTS)]
@@ -227,16 +231,15 @@ def _grid(annotation: Mapping[str, Any]) -> list[tuple[float, float]]:
     return [(x0 + u * (x1 - x0), y0 + v * (y1 - y0)) for v in steps for u in steps]
 
 
-def _worst(notes: list[str], what: str, told: Sequence[Mapping[str, Any]], values: Sequence[float]) -> float:
-    if not values:
-        return 0.0
-    worst = int(np.argmax(values))
-    if values[worst] > 0.5:
-        notes.append(f"{what} {values[worst]:.2f}: {told[worst]['id']} {told[worst]['role']}")
-    return float(values[worst])
+def _worst(notes: list[str], measure: str, told: Sequence[Mapping[str, Any]], values: Sequence[float]) -> float:
+    """The largest value; each that is over the measure's limit is noted."""
+    limit = LIMITS[measure]
+    notes += [f"{measure} {v:.2f}: {a['id']} {a['role']}" for a, v in zip(told, values, strict=True) if v > limit]
+    return float(max(values, default=0.0))
 
 
-def _count(notes: list[str], what: str, told: Sequence[Mapping[str, Any]], good: Sequence[bool]) -> float:
+def _count(notes: list[str], measure: str, told: Sequence[Mapping[str, Any]], good: Sequence[bool]) -> float:
+    """How many are not good; each is noted."""
     wrong = [a for a, ok in zip(told, good, strict=True) if not ok]
-    notes += [f"{what}: {a['id']} {a['role']} {a['text'][:40]!r}" for a in wrong[:5]]
+    notes += [f"{measure}: {a['id']} {a['role']} {a['text'][:40]!r}" for a in wrong]
     return float(len(wrong))

@@ -38,6 +38,8 @@ RULES: tuple[Rule, ...] = (
     Rule("unseen_leaves", "above", 0, "not_seen", _REFERENCE),
 )
 
+LIMITS = {rule.measure: rule.limit for rule in RULES}
+
 REASONS: tuple[Reason, ...] = (
     Reason("no_engine", "drop", "no browser, or no sandbox that may hold this page; detail says what to install"),
     Reason("page_hangs", "quarantine", "the page kept the browser busy over its time"),
