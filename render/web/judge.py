@@ -33,7 +33,7 @@ from gristmill.render.web.snapshot import Layout
 CHANGED_LEVEL = 6
 """Least difference of a channel that counts as another pixel."""
 INK_LEVEL = 24
-INK_AROUND_PX = 2
+INK_AROUND_PX = 1.5
 MAX_NOTES = 2000
 _EDGE_POINTS = 9
 LINE = "text line"

@@ -29,6 +29,7 @@ Pixels = npt.NDArray[np.uint8]
 
 CLOCK = "2024-05-14T09:41:00Z"
 """The time of every page with script."""
+_CLOCK_STARTS = "2024-05-14T09:40:00Z"
 LOAD_SECONDS = 5.0
 SETTLE_SECONDS = 2.0
 MAX_ELEMENTS = 3000
@@ -198,7 +199,7 @@ class Session:
         try:
             loaded.set_view(view)
             loaded.page.add_init_script(_RANDOM % (seed & 0x7FFFFFFF))
-            loaded.page.clock.install(time=CLOCK)
+            loaded.page.clock.install(time=_CLOCK_STARTS)
             loaded.page.goto("about:blank")
             loaded.page.clock.pause_at(CLOCK)
             loaded.frame = loaded.send("Page.getFrameTree")["frameTree"]["frame"]["id"]

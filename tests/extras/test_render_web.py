@@ -54,7 +54,7 @@ def test_a_right_page_passes(name: str, scale: float) -> None:
 def test_boxes_scale_with_the_device() -> None:
     one, two = (DOMAIN.annotate(page, DOMAIN.render(page)) for page in (code(pages()["form"], s) for s in (1.0, 2.0)))
     boxes = {a.id: a.bbox_full for a in two}
-    same = [a for a in one if a.id in boxes and all(abs(2 * p - q) < 2.1 for p, q in zip(a.bbox_full, boxes[a.id]))]
+    same = [a for a in one if a.id in boxes and all(abs(2 * p - q) < 2.1 for p, q in zip(a.bbox_full, boxes[a.id], strict=True))]
     assert len(same) >= len(one) - 2
 
 
@@ -100,14 +100,15 @@ def test_lines_are_what_is_painted() -> None:
 
 
 def test_covered_and_cut_elements() -> None:
-    html = """<!doctype html><style>body{margin:0;font:16px "DejaVu Sans"}button{position:absolute;width:100px;height:40px}
+    html = """<!doctype html><style>body{margin:0;font:16px "DejaVu Sans"}button{position:absolute;width:100px;
+    height:40px}
     #veil{position:absolute;left:150px;top:0;width:300px;height:200px;background:#333}</style>
     <button id=a style="left:20px;top:20px">Alone</button><button id=b style="left:100px;top:80px">Half</button>
     <button id=c style="left:200px;top:80px">Gone</button><button id=d style="left:-40px;top:140px">Edge</button>
-    <div style="position:absolute;left:500px;top:0;width:60px;height:30px;overflow:hidden"><button id=e>Clip</button></div>
-    <div id=veil></div>"""
+    <div style="position:absolute;left:500px;top:0;width:60px;height:30px;overflow:hidden"><button id=e>Clip</button>
+    </div><div id=veil></div>"""
     page = Code(html, "html", "by hand", View(600, 300), tuple(Part(k, "button") for k in "abcde"))
-    shot, annotations, report = look(page)
+    _, annotations, report = look(page)
     found = {a.id: a for a in annotations}
     assert failed(report) == [], report.notes
     assert found["#a"].visible_frac > 0.9

@@ -29,13 +29,15 @@ progress{width:200px}</style></head><body><form action="#"><h1>Sign up</h1>
 <textarea rows="3">Some words</textarea><label><input type="checkbox" disabled> I agree</label>
 <progress value="40" max="100">40</progress><button disabled>Create account</button></form></body></html>"""
 
-ARABIC = """<!doctype html><html lang="ar" dir="rtl"><head><style>body{font:17px "DejaVu Sans";margin:24px;background:#fffdf6}
+ARABIC = """<!doctype html><html lang="ar" dir="rtl"><head><style>body{font:17px "DejaVu Sans";margin:24px;
+background:#fffdf6}
 nav a{margin-left:18px}table{border-collapse:collapse;margin-top:16px}td,th{border:1px solid #998;padding:6px 14px}
 .turned{transform:rotate(-4deg);display:inline-block;background:#d8efe0;padding:8px;margin:20px}</style></head><body>
 <nav aria-label="رئيسية"><a href="#">الصفحة الأولى</a><a href="#">الأخبار</a><a href="#">اتصل بنا</a></nav>
 <h1>أخبار اليوم</h1><p>هذا نص طويل بما يكفي لكي يمتد على أكثر من سطر واحد في هذه الصفحة، ثم يعود إلى بدايته مرة أخرى،
 وفيه كلمات <b>مهمة</b> و<i>أخرى</i> كثيرة.</p><table><tr><th>المدينة</th><th>السكان</th></tr><tr><td>القاهرة</td>
-<td>10</td></tr><tr><td>تونس</td><td>2</td></tr></table><div class="turned" role="note">ملاحظة مائلة</div></body></html>"""
+<td>10</td></tr><tr><td>تونس</td><td>2</td></tr></table>
+<div class="turned" role="note">ملاحظة مائلة</div></body></html>"""
 
 MAIL = """<!doctype html><html><head><style>*{box-sizing:border-box}body{margin:0;font:14px "DejaVu Serif";display:flex;
 height:100vh}aside{width:180px;background:#223;color:#eef;padding:14px}aside ul{list-style:none;padding:0}
