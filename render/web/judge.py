@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageChops
 
 from gristmill.render.protocol import Box
 from gristmill.render.web.frozen import clipped, read_layout, scaled
@@ -120,11 +122,11 @@ def _pixels(second: Second, pairs: Pairs, notes: list[str], whole: bool) -> dict
     measures = _blank(second.picture)
     measures["second_render_px"] = measures["unseen_leaves"] = float("nan")
     if whole:
-        measures["second_render_px"] = float(np.count_nonzero(_changed(second.picture, second.loaded.shot(), 1)))
+        measures["second_render_px"] = float(np.count_nonzero(_change(second.picture, second.loaded.shot())))
     second.loaded.ask("gm.hideText()")
     bare = second.loaded.shot()
-    ink = _changed(second.picture, bare, INK_LEVEL)
-    outside = _changed(second.picture, bare, CHANGED_LEVEL)
+    change = _change(second.picture, bare)
+    ink, outside = change >= INK_LEVEL, change >= CHANGED_LEVEL
     shadowed = (node.box for node in second.layout.nodes if node.tag in _HOLDING_TEXT and node.box)
     for box in [*(piece.box for piece in second.layout.texts), *second.layout.added, *shadowed]:
         x0, y0, x1, y1 = pixel_box(scaled(box, second.scale), ink.shape[1], ink.shape[0])
@@ -133,7 +135,7 @@ def _pixels(second: Second, pairs: Pairs, notes: list[str], whole: bool) -> dict
     measures["restless_px"] = float(np.count_nonzero(outside))
     lines = [a for a, _ in pairs if a["role"] == LINE]
     measures["ink_off_px"] = _worst(notes, "ink_off_px", lines, [_ink_off(ink, a) for a in lines])
-    contrasts = [_contrast(second.picture, bare, ink, a) for a in lines]
+    contrasts = [_contrast(second.picture, bare, change, a) for a in lines]
     measures["min_contrast"] = min((c for c in contrasts if not math.isnan(c)), default=float("nan"))
     if whole:
         measures["unseen_leaves"] = _unseen(second, pairs, notes)
@@ -141,24 +143,27 @@ def _pixels(second: Second, pairs: Pairs, notes: list[str], whole: bool) -> dict
 
 
 def _blank(picture: Pixels) -> dict[str, float]:
-    flat = picture.reshape(-1, 3).astype(np.uint32)
-    colours, counts = np.unique(flat[:, 0] << 16 | flat[:, 1] << 8 | flat[:, 2], return_counts=True)
-    return {"colours": float(len(colours)), "ground_frac": float(counts.max() / counts.sum())}
+    """Colours, and the share of the most frequent one, among every third pixel of every third row."""
+    flat = picture[::3, ::3].reshape(-1, 3).astype(np.uint32)
+    _, counts = np.unique(flat[:, 0] << 16 | flat[:, 1] << 8 | flat[:, 2], return_counts=True)
+    return {"colours": float(len(counts)), "ground_frac": float(counts.max() / counts.sum())}
 
 
-def _changed(one: Pixels, other: Pixels, level: int) -> Mask:
-    return (np.maximum(one, other) - np.minimum(one, other)).max(axis=2) >= level
+def _change(one: Pixels, other: Pixels) -> npt.NDArray[np.uint8]:
+    """The largest difference of a channel, for each pixel."""
+    red, green, blue = ImageChops.difference(Image.fromarray(one), Image.fromarray(other)).split()
+    return np.asarray(ImageChops.lighter(ImageChops.lighter(red, green), blue))
 
 
 def _ink_off(ink: Mask, annotation: Mapping[str, Any]) -> float:
-    """How far the edges of the declared visible box are from those of the ink there.
+    """How far the edges of the declared visible box are from those of the ink in the line's box.
 
-    Looked at is the visible box and INK_AROUND_PX around it, as ink of the lines above and below may reach into the
-    line's box: less ink than declared is measured in full, more only so far.
+    Only the rows of the visible box and INK_AROUND_PX above and below are looked at, as ink of other lines may reach
+    into the box: ink that is declared and not there is measured in full, ink above and below it only so far.
     """
-    x0, y0, x1, y1 = annotation["visible"]
-    around = (x0 - INK_AROUND_PX, y0 - INK_AROUND_PX, x1 + INK_AROUND_PX, y1 + INK_AROUND_PX)
-    x0, y0, x1, y1 = pixel_box(around, ink.shape[1], ink.shape[0])
+    (x0, _, x1, _), (_, y0, _, y1) = annotation["full"], annotation["visible"]
+    rows_of = (x0, y0 - INK_AROUND_PX, x1, y1 + INK_AROUND_PX)
+    x0, y0, x1, y1 = pixel_box(rows_of, ink.shape[1], ink.shape[0])
     crop = ink[y0:y1, x0:x1]
     if not crop.any():
         return float("inf")
@@ -167,14 +172,14 @@ def _ink_off(ink: Mask, annotation: Mapping[str, Any]) -> float:
     return float(max(abs(a - b) for a, b in zip(found, annotation["visible"], strict=True)))
 
 
-def _contrast(picture: Pixels, bare: Pixels, ink: Mask, annotation: Mapping[str, Any]) -> float:
-    x0, y0, x1, y1 = pixel_box(annotation["full"], ink.shape[1], ink.shape[0])
+def _contrast(picture: Pixels, bare: Pixels, change: npt.NDArray[np.uint8], annotation: Mapping[str, Any]) -> float:
+    """Contrast of the pixels that text changes most with what lies behind them."""
+    x0, y0, x1, y1 = pixel_box(annotation["full"], change.shape[1], change.shape[0])
     window = (slice(y0, y1), slice(x0, x1))
-    mask = ink[window]
-    change = np.abs(picture[window].astype(np.int16) - bare[window]).sum(axis=2)
-    if not mask.any():
+    strongest = int(change[window].max(initial=0))
+    if strongest < INK_LEVEL:
         return float("nan")
-    strong = mask & (change >= np.quantile(change[mask], 0.8))
+    strong = change[window] >= 0.8 * strongest
     over, under = median_colour(picture[window], strong), median_colour(bare[window], strong)
     return contrast(over, under) if over and under else float("nan")
 
@@ -185,7 +190,7 @@ def _unseen(second: Second, all_pairs: Pairs, notes: list[str]) -> float:
     taken = sorted(n for _, n in pairs)
     leaves = [(a, n) for a, n in pairs if not any(n < other < second.ends[n] for other in taken)]
     second.loaded.call("hide", [n for _, n in leaves])
-    changed = _changed(second.picture, second.loaded.shot(), CHANGED_LEVEL)
+    changed = _change(second.picture, second.loaded.shot()) >= CHANGED_LEVEL
     seen: list[bool] = []
     for annotation, _ in leaves:
         x0, y0, x1, y1 = pixel_box(annotation["visible"], changed.shape[1], changed.shape[0])

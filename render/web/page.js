@@ -7,6 +7,12 @@ globalThis.gm = (() => {
   const THEMED_TYPES = new Set(['checkbox', 'radio', 'range', 'color', 'file']);
   const UNREAD = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'TITLE', 'OPTION', 'NOSCRIPT']);
   const SHOWN = {checkOpacity: true, checkVisibilityCSS: true};
+  // Fields of a form hide its properties of the same name, so those are asked of the prototypes.
+  const getter = (proto, name) => { const get = Object.getOwnPropertyDescriptor(proto, name).get; return (e) => get.call(e); };
+  const E = Element.prototype, parentOf = getter(Node.prototype, 'parentElement'), tagOf = getter(E, 'tagName');
+  const idOf = getter(E, 'id'), htmlStyle = getter(HTMLElement.prototype, 'style'), svgStyle = getter(SVGElement.prototype, 'style');
+  const styleOf = (e) => e instanceof HTMLElement ? htmlStyle(e) : e instanceof SVGElement ? svgStyle(e) : null;
+  const rectOf = (e) => E.getBoundingClientRect.call(e), shownBy = (e, how) => E.checkVisibility.call(e, how);
   let els = [], index = new Map(), state = null;
 
   const round = (v) => Math.round(v * 1024) / 1024;
@@ -43,23 +49,25 @@ globalThis.gm = (() => {
     }
     return round(sum);
   }
+  const scrolled = (e) => getter(E, 'scrollWidth')(e) > getter(E, 'clientWidth')(e) + 1;
+
   function element(e, i, parents) {
-    const shown = e.checkVisibility(SHOWN);
-    const r = e.getBoundingClientRect();
+    const shown = shownBy(e, SHOWN);
+    const r = rectOf(e);
     const seen = shown && inView(r);
-    const svgPart = e instanceof SVGElement && e.tagName !== 'svg';
-    const one = {tag: e.tagName.toUpperCase(), parent: parents[i], box: seen ? box(r) : null, flags: 0, area: 0, id: e.id || ''};
+    const svgPart = e instanceof SVGElement && tagOf(e) !== 'svg';
+    const one = {tag: tagOf(e).toUpperCase(), parent: parents[i], box: seen ? box(r) : null, flags: 0, area: 0, id: idOf(e)};
     state.push({shown, seen, svgPart, style: null, own: false});
     if (!seen || svgPart) return one;
     const s = getComputedStyle(e);
     state[i].style = s;
-    const rects = e.getClientRects();
+    const rects = E.getClientRects.call(e);
     one.area = area(rects, s);
     if (painted(s) || REPLACED.has(one.tag)) one.flags |= PAINTED;
     if (s.display === 'inline') one.flags |= INLINE;
     if (rects.length > 1) one.flags |= SEVERAL;
     if (s.appearance !== 'none' && (THEMED_TYPES.has(e.type) || one.tag === 'PROGRESS' || one.tag === 'METER')) one.flags |= THEMED;
-    if (s.overflowX !== 'visible' && e.scrollWidth > e.clientWidth + 1 && s.display !== 'inline') one.flags |= CUT;
+    if (s.overflowX !== 'visible' && scrolled(e) && s.display !== 'inline') one.flags |= CUT;
     state[i].own = (one.flags & PAINTED) > 0;
     return one;
   }
@@ -105,7 +113,7 @@ globalThis.gm = (() => {
     return found;
   }
   function cutText(e) {
-    for (let p = e; p && p !== document.body; p = p.parentElement) {
+    for (let p = e; p && p !== document.body; p = parentOf(p)) {
       const s = getComputedStyle(p);
       if (s.overflowX === 'visible' && s.overflowY === 'visible') continue;
       if (s.textOverflow !== 'clip' && p.scrollWidth > p.clientWidth) return true;
@@ -118,7 +126,7 @@ globalThis.gm = (() => {
   }
   function blockOf(e) {
     let p = e;
-    while (p.parentElement && ['inline', 'contents', 'ruby'].includes(getComputedStyle(p).display)) p = p.parentElement;
+    while (parentOf(p) && ['inline', 'contents', 'ruby'].includes(getComputedStyle(p).display)) p = parentOf(p);
     return index.get(p) ?? 0;
   }
   function lines() {
@@ -126,7 +134,7 @@ globalThis.gm = (() => {
     const known = new Map();
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const e = node.parentElement;
-      if (!/\S/.test(node.data) || UNREAD.has(e.tagName) || !index.has(e) || !state[index.get(e)].shown) continue;
+      if (!/\S/.test(node.data) || UNREAD.has(tagOf(e)) || !index.has(e) || !state[index.get(e)].shown) continue;
       if (!known.has(e)) {
         const s = getComputedStyle(e);
         known.set(e, {s, ok: readable(s), block: blockOf(e), cut: cutText(e), pre: s.whiteSpaceCollapse !== 'collapse'});
@@ -180,7 +188,7 @@ globalThis.gm = (() => {
     els = [...document.getElementsByTagName('*')];
     index = new Map(els.map((e, i) => [e, i]));
     state = [];
-    const parents = els.map((e) => e.parentElement ? index.get(e.parentElement) : -1);
+    const parents = els.map((e) => index.get(parentOf(e)) ?? -1);
     return els.map((e, i) => element(e, i, parents));
   }
   function collect() {
@@ -189,7 +197,7 @@ globalThis.gm = (() => {
       mode: document.compatMode, failed_fonts: [...document.fonts].filter((f) => f.status === 'error').length}});
   }
   function boxes() {
-    return JSON.stringify(els.map((e) => box(e.getBoundingClientRect())));
+    return JSON.stringify(els.map((e) => box(rectOf(e))));
   }
   function hits(points) {
     return JSON.stringify(points.map(([x, y]) => index.get(document.elementFromPoint(x, y)) ?? -1));
@@ -219,12 +227,12 @@ globalThis.gm = (() => {
   function pseudo(e, i, which, mark) {
     const s = getComputedStyle(e, which);
     if (s.content === 'none' || s.content === 'normal' || !painted(s)) return;
-    e.setAttribute(mark, '');
-    e.style.setProperty('--gm-own', code(i, 0));
+    E.setAttribute.call(e, mark, '');
+    styleOf(e).setProperty('--gm-own', code(i, 0));
     state[i].own = true;
   }
   function flatten(e, i) {
-    const s = state[i].style, set = (name, value) => e.style.setProperty(name, value, 'important');
+    const s = state[i].style, set = (name, value) => styleOf(e).setProperty(name, value, 'important');
     const wills = [];
     if (+s.opacity < 1 || s.mixBlendMode !== 'normal' || s.maskImage !== 'none') wills.push('opacity');
     if (s.filter !== 'none') wills.push('filter');
@@ -239,15 +247,15 @@ globalThis.gm = (() => {
     els.forEach((e, i) => { if (state[i].style) flatten(e, i); });
     const paint = [];
     els.forEach((e, i) => {
-      const parent = e.parentElement ? index.get(e.parentElement) : 0;
+      const parent = index.get(parentOf(e)) ?? 0;
       const own = i === 0 || (state[i].own && !state[i].svgPart);
       paint[i] = own ? i : paint[parent];
       if (!state[i].shown) {
-        if (e.checkVisibility({checkVisibilityCSS: true})) e.style?.setProperty('visibility', 'hidden', 'important');
+        if (shownBy(e, {checkVisibilityCSS: true})) styleOf(e)?.setProperty('visibility', 'hidden', 'important');
         return;
       }
-      if (!state[i].svgPart) e.style.setProperty('background-color', own ? code(i, 0) : 'transparent', 'important');
-      e.style.setProperty('color', code(paint[i], 255), 'important');
+      if (!state[i].svgPart) styleOf(e).setProperty('background-color', own ? code(i, 0) : 'transparent', 'important');
+      styleOf(e).setProperty('color', code(paint[i], 255), 'important');
     });
     sheetOf(PLAIN);
     return boxes();
@@ -261,9 +269,9 @@ globalThis.gm = (() => {
   }
   function hide(which) {
     for (const i of which) {
-      for (const e of [els[i], ...els[i].querySelectorAll('*')]) {
-        e.style?.setProperty('transition', 'none', 'important');
-        e.style?.setProperty('visibility', 'hidden', 'important');
+      for (const e of [els[i], ...E.querySelectorAll.call(els[i], '*')]) {
+        styleOf(e)?.setProperty('transition', 'none', 'important');
+        styleOf(e)?.setProperty('visibility', 'hidden', 'important');
       }
     }
   }

@@ -74,7 +74,7 @@ class Loaded:
         page.on("download", lambda _: events.update(["downloads"]))
         page.on("pageerror", lambda _: events.update(["errors"]))
         page.on("crash", lambda _: events.update(["crashes"]))
-        page.on("framenavigated", lambda _: events.update(["navigations"]))
+        page.on("framenavigated", lambda frame: events.update([] if frame.parent_frame else ["navigations"]))
         page.on("requestfailed", self._failed)
         page.on("console", lambda message: events.update(["errors"] if message.type == "error" else []))
 

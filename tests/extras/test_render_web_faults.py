@@ -45,18 +45,20 @@ def down(a: Annotation, shot: Shot, _: float) -> Annotation | None:
     return _moved(a, shot, 0, 3)
 
 
-def visible_only(a: Annotation, shot: Shot, _: float) -> Annotation | None:
-    """Ink or visible pixels said to be 4 pixels wider than they are, inside the box."""
+def ink_cut(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    """Ink said to end 4 pixels before it does, the box being right."""
     x0, y0, x1, y1 = a.bbox_visible
-    if a.role != "text line" or x1 + 4 > shot.width or x1 + 4 > a.bbox_full[2]:
-        return None
-    return replace(a, bbox_visible=(x0, y0, x1 + 4, y1))
+    return replace(a, bbox_visible=(x0, y0, x1 - 4, y1)) if a.role == "text line" and x1 - x0 > 12 else None
+
+
+def ink_added(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    """Ink said to begin 4 pixels above where it does, the box being right."""
+    x0, y0, x1, y1 = a.bbox_visible
+    return replace(a, bbox_visible=(x0, y0 - 4, x1, y1)) if a.role == "text line" and y0 - 4 >= a.bbox_full[1] else None
 
 
 def mirrored(a: Annotation, shot: Shot, _: float) -> Annotation | None:
-    full, visible = (
-        (shot.width - b[2], b[1], shot.width - b[0], b[3]) for b in (a.bbox_full, a.bbox_visible)
-    )
+    full, visible = ((shot.width - b[2], b[1], shot.width - b[0], b[3]) for b in (a.bbox_full, a.bbox_visible))
     if abs(full[0] - a.bbox_full[0]) < 3:
         return None
     return replace(a, bbox_full=full, bbox_visible=visible, point=(shot.width - a.point[0], a.point[1]))
@@ -74,7 +76,7 @@ def wrong_text(a: Annotation, shot: Shot, _: float) -> Annotation | None:
     return replace(a, text=("y" if a.text[0] != "y" else "z") + a.text[1:]) if a.text else None
 
 
-FAULTS: tuple[Fault, ...] = (right, left, down, mirrored, off_by_scale, wrong_text, visible_only)
+FAULTS: tuple[Fault, ...] = (right, left, down, mirrored, off_by_scale, wrong_text, ink_cut, ink_added)
 
 
 def looked(page: Code) -> tuple[Shot, tuple[Annotation, ...]]:
