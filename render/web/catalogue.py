@@ -6,12 +6,20 @@ from importlib import import_module
 from gristmill.render.web.family import WebFamily
 
 FAMILIES: tuple[str, ...] = (
+    "api_reference",
     "article",
     "blog_index",
+    "cart",
     "checkout",
     "dashboard",
+    "data_table",
+    "docs",
+    "inbox",
+    "message",
     "news_front",
+    "product",
     "settings",
+    "shop_list",
     "sign_up",
     "survey",
 )
