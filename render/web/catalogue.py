@@ -6,21 +6,31 @@ from importlib import import_module
 from gristmill.render.web.family import WebFamily
 
 FAMILIES: tuple[str, ...] = (
+    "agenda",
     "api_reference",
     "article",
     "blog_index",
+    "calendar_month",
+    "calendar_week",
     "cart",
+    "chat",
     "checkout",
     "dashboard",
     "data_table",
     "docs",
+    "faq",
+    "gallery",
     "inbox",
+    "landing",
     "message",
     "news_front",
+    "pricing",
     "product",
+    "profile",
     "settings",
     "shop_list",
     "sign_up",
+    "slide",
     "survey",
 )
 
