@@ -31,7 +31,8 @@ STYLES = {
     "lane": "position:relative;border-inline-end:1px solid $line;min-width:0",
     "slot": "height:54px;border-bottom:1px solid $line",
     "event": "position:absolute;inset-inline:3px;border-radius:$rs;background:$soft;color:$text;"
-    "padding:$s1;font-size:12px;line-height:1.3;overflow:hidden;border-inline-start:3px solid $accent",
+    "padding:$s1;font-size:12px;line-height:1.3;"
+    "overflow:hidden;border-inline-start:3px solid $accent",
     "event-on": "background:$accent;color:$on_accent",
 }
 _FROM = 8
