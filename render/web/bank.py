@@ -69,7 +69,7 @@ LISTS = (
     ("events", 8),
     ("brands", 6),
 )
-LANGUAGES = ("de", "en", "fr")
+LANGUAGES = ("ar", "de", "el", "en", "es", "fr", "he", "ja", "ko", "pl", "ru", "tr", "zh")
 RTL = frozenset({"ar", "he"})
 
 

@@ -22,7 +22,8 @@ STYLES = {
     **CHROME,
     "line": "display:flex;justify-content:space-between;gap:$s3",
     "sum": "border-top:1px solid $line;padding-top:$s3;font-weight:700;font-size:$f3",
-    "option": "border:1px solid $line;border-radius:$r;padding:$s3;display:flex;align-items:center;gap:$s3;background:$surface",
+    "option": "border:1px solid $line;border-radius:$r;padding:$s3;display:flex;"
+    "align-items:center;gap:$s3;background:$surface",
     "option-on": "border:2px solid $accent;background:$soft;color:$text",
     "form": "display:flex;flex-direction:column;gap:$s4",
 }
@@ -94,8 +95,8 @@ def _form(page: Page) -> Node:
     p = page.params
     pair = "div.cols2" if page.wide else "div.stack"
     address = el(
-        "fieldset.card.stack",
-        el("legend.subheading", page.say("address")),
+        "section.card.stack",
+        el("h2.subheading", page.say("address")),
         el(
             pair,
             field(page.say("name"), "name", value=p["person"], required=True),
@@ -111,8 +112,8 @@ def _form(page: Page) -> Node:
         tick(page.say("save"), "keep", True) if page.has("save") else None,
     )
     card = el(
-        "fieldset.card.stack",
-        el("legend.subheading#payment@heading", page.say("amount")),
+        "section.card.stack",
+        el("h2.subheading#payment@heading", page.say("amount")),
         field("IBAN", "iban", value="DE00 1234 5678"),
         el("div.cols2", field("MM / YY", "until", value="08 / 29"), field("CVC", "cvc", value="123")),
     )

@@ -20,8 +20,8 @@ from gristmill.render.web.widgets import (
 
 STYLES = {
     **CHROME,
-    "tile": "background:$surface;border:1px solid $line;border-radius:$r;padding:$s4;display:flex;flex-direction:column;"
-    "gap:$s1;box-shadow:$sh;min-width:0",
+    "tile": "background:$surface;border:1px solid $line;border-radius:$r;padding:$s4;display:flex;"
+    "flex-direction:column;gap:$s1;box-shadow:$sh;min-width:0",
     "tile-value": "font-size:$f5;font-weight:700;line-height:1.2",
     "tiles": "display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:$s3",
     "tiles-wide": "grid-template-columns:repeat(4,minmax(0,1fr));gap:$s4",

@@ -21,7 +21,8 @@ from gristmill.render.web.widgets import (
 
 STYLES = {
     **CHROME,
-    "item": "display:flex;align-items:center;gap:$s4;justify-content:space-between;padding:$s3 0;border-bottom:1px solid $line",
+    "item": "display:flex;align-items:center;gap:$s4;justify-content:space-between;padding:$s3 0;"
+    "border-bottom:1px solid $line",
     "switch": "width:40px;height:22px;border-radius:11px;background:$line;display:flex;padding:3px;flex:none;border:0",
     "switch-on": "background:$accent;justify-content:flex-end",
     "knob": "width:16px;height:16px;border-radius:50%;background:$surface",

@@ -22,7 +22,8 @@ STYLES = {
     "middle": "min-height:100vh;display:flex;align-items:center;justify-content:center;padding:$s4",
     "box": "width:100%;max-width:440px;display:flex;flex-direction:column;gap:$s3",
     "split": "display:grid;grid-template-columns:repeat(2,minmax(0,1fr));min-height:100vh",
-    "promise": "background:$accent;color:$on_accent;padding:$s7;display:flex;flex-direction:column;gap:$s4;justify-content:center",
+    "promise": "background:$accent;color:$on_accent;padding:$s7;display:flex;flex-direction:column;gap:$s4;"
+    "justify-content:center",
     "form-side": "padding:$s6 $s4;display:flex;align-items:center;justify-content:center;background:$bg",
     "or": "text-align:center;color:$muted;font-size:$f0",
     "form": "display:flex;flex-direction:column;gap:$s3",

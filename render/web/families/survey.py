@@ -21,7 +21,7 @@ STYLES = {
     "block-q": "display:flex;flex-direction:column;gap:$s3",
     "scale": "display:flex;gap:$s2;flex-wrap:wrap",
     "scale-item": "display:flex;flex-direction:column;align-items:center;gap:$s1;flex:1;min-width:34px",
-    "legend": "font-weight:600",
+    "legend": "font-weight:600;padding:0 $s1",
     "form": "display:flex;flex-direction:column;gap:$s4",
 }
 _KINDS = ("scale", "one", "many", "open", "matrix", "pick")
