@@ -101,20 +101,22 @@ def _css_box(second: Second, annotation: Mapping[str, Any]) -> Box:
 
 def _box_off(second: Second, annotation: Mapping[str, Any], number: int) -> float:
     """How far the farthest edge of the declared box is from the layout's, in pixels."""
-    found = _line_box(second, annotation, number) if annotation["role"] == LINE else second.layout.nodes[number].box
-    if found is None:
-        return float("inf")
     height, width = second.picture.shape[:2]
-    box = clipped(scaled(found, second.scale), width, height)
-    return max(abs(a - b) for a, b in zip(box, annotation["full"], strict=True))
+    found = _line_boxes(second, annotation, number) if annotation["role"] == LINE else [second.layout.nodes[number].box]
+    boxes = [clipped(scaled(box, second.scale), width, height) for box in found if box is not None]
+    offs = [max(abs(a - b) for a, b in zip(box, annotation["full"], strict=True)) for box in boxes]
+    return min(offs, default=float("inf"))
 
 
-def _line_box(second: Second, annotation: Mapping[str, Any], number: int) -> Box | None:
-    boxes = [piece.box for piece in line_pieces(second.layout, second.ends, number, _css_box(second, annotation))]
-    if not boxes:
-        return None
-    x0, y0, x1, y1 = zip(*boxes, strict=True)
-    return min(x0), min(y0), max(x1), max(y1)
+def _line_boxes(second: Second, annotation: Mapping[str, Any], number: int) -> list[Box]:
+    """The bounds of a line's pieces: with those that are but white space (tabs, indents), and without them."""
+    pieces = line_pieces(second.layout, second.ends, number, _css_box(second, annotation))
+    written = [piece.box for piece in pieces if piece.text.strip()]
+    found: list[Box] = []
+    for boxes in ([piece.box for piece in pieces], written) if written else ():
+        x0, y0, x1, y1 = zip(*boxes, strict=True)
+        found.append((min(x0), min(y0), max(x1), max(y1)))
+    return found
 
 
 def _pixels(second: Second, pairs: Pairs, notes: list[str], whole: bool) -> dict[str, float]:

@@ -38,7 +38,7 @@ def line_pieces(layout: Layout, ends: Sequence[int], block: int, box: Box) -> li
     x0, y0, x1, y1 = box
     found: list[TextBox] = []
     for piece in layout.texts:
-        if block <= piece.element < ends[block] and piece.text.strip():
+        if block <= piece.element < ends[block]:
             left, top, right, bottom = piece.box
             if x0 <= (left + right) / 2 <= x1 and y0 <= (top + bottom) / 2 <= y1:
                 found.append(piece)

@@ -130,9 +130,9 @@ def _texts(document: Mapping[str, Any], strings: list[str], holders: Mapping[int
     pseudo = set(document["nodes"].get("pseudoType", {}).get("index", ()))
     parents = document["nodes"]["parentIndex"]
     found: list[TextBox] = []
-    for row, bounds, start, length in zip(
-        boxes["layoutIndex"], boxes["bounds"], boxes["start"], boxes["length"], strict=True
-    ):
+    # Pieces of a line that runs both ways come as they lie; they are wanted as they are read.
+    columns = zip(boxes["layoutIndex"], boxes["start"], boxes["length"], boxes["bounds"], strict=True)
+    for row, start, length, bounds in sorted(columns):
         node = layout["nodeIndex"][row]
         added = node not in holders or node in pseudo or parents[node] in pseudo
         # Offsets count UTF-16 units.
