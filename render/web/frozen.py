@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from gristmill.render.protocol import Box
 from gristmill.render.web.idmap import (
+    INK_LEVEL,
     Mask,
     Owners,
     Seen,
@@ -25,6 +26,7 @@ from gristmill.render.web.idmap import (
     ink_in,
     median_colour,
     owners_of,
+    pixel_box,
     seen_among,
     seen_below,
 )
@@ -144,10 +146,13 @@ def chain_of(layout: Layout, members: Sequence[int]) -> Mask:
 
 def _elements(scene: Scene, wanted: Sequence[int]) -> list[dict[str, Any]]:
     things: list[dict[str, Any]] = []
+    before = np.concatenate([[0], np.cumsum([bool(element["flags"] & PAINTED) for element in scene.elements])])
     for i in wanted:
         element, name = scene.elements[i], scene.named.get(i, _NAMELESS)
         box = scaled(element["box"], scene.scale)
         seen = seen_below(scene.owners, box, i, scene.ends[i])
+        if before[scene.ends[i]] == before[i] and not _has_ink(scene, box):
+            continue
         alone = element["area"] * scene.scale**2
         text = text_of(name)
         said = says(scene.layout, scene.ends, i, text)
@@ -165,6 +170,12 @@ def _elements(scene: Scene, wanted: Sequence[int]) -> list[dict[str, Any]]:
         }
         things.append(thing)
     return things
+
+
+def _has_ink(scene: Scene, box: Box) -> bool:
+    """Whether text is seen in a box: of what is cut by the picture's edge perhaps only the space above it is."""
+    x0, y0, x1, y1 = pixel_box(box, scene.ink.shape[1], scene.ink.shape[0])
+    return bool((scene.ink[y0:y1, x0:x1] >= INK_LEVEL).any())
 
 
 def _lines(scene: Scene) -> list[dict[str, Any]]:
