@@ -38,6 +38,8 @@ _DROPPED = frozenset(
         "dialog-polyfill", "animate", "set", "animatemotion", "animatetransform",
     }
 )  # fmt: skip
+_VOID = frozenset({"embed", "source", "track", "param"})
+"""Have no content, which the parser does not know of all: what follows lies in them."""
 _NAMING_FILES = frozenset(
     {
         "src", "srcset", "poster", "background", "data", "codebase", "classid", "archive", "ping", "manifest",
@@ -131,7 +133,7 @@ def _clean(root: Any) -> None:
         tag = element.tag.lower() if isinstance(element.tag, str) else "script"
         if tag.rpartition(":")[2] in _DROPPED or (tag == "meta" and not _is_kept_meta(element)):
             if element.getparent() is not None:
-                element.drop_tree()
+                (element.drop_tag if tag in _VOID else element.drop_tree)()
             continue
         if tag == "style":
             element.text = _safe_style(element.text or "")

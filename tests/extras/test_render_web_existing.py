@@ -17,6 +17,10 @@ pytestmark = pytest.mark.timeout(150)
 DOMAIN = WebDomain()
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "data" / "web" / "python_doc"
 
+GONE = ("192.0.2.1", "<script", "onclick", "onmouseover", "javascript:", "<iframe", "<object", "<embed", "<base")
+
+ALPHABET = "<>/='\" abonclickscr:#&;!-\x00é"
+
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "handler": "<b onclick='x()' onMouseOver=y()>b</b>",
@@ -25,7 +29,8 @@ HOSTILE = {
     "style": "<style>@import 'http://192.0.2.1/x.css';h1{background:url(http://192.0.2.1/a.png)}</style>",
     "attribute": "<p style='background:URL( \"//192.0.2.1/a\" )'>p</p>",
     "frame": "<iframe src=http://192.0.2.1/></iframe><object data=a.swf></object><embed src=b>",
-    "head": "<base href=http://192.0.2.1/><meta http-equiv=refresh content='0;url=//192.0.2.1'><link rel=stylesheet href=a>",
+    "head": "<base href=http://192.0.2.1/><meta http-equiv=refresh content='0;url=//192.0.2.1'>"
+    "<link rel=stylesheet href=a>",
     "svg": "<svg><script>x()</script><use href='http://192.0.2.1/#a'/><image xlink:href='//192.0.2.1/a'/></svg>",
     "noscript": "<noscript><img src=//192.0.2.1/pixel></noscript>",
     "comment": "<!-- 192.0.2.1 <script>x()</script> -->",
