@@ -1,0 +1,1 @@
+"""Template families of web pages, one a file."""

@@ -1,0 +1,1 @@
+"""Text banks of web pages, one language a file."""
