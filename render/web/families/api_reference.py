@@ -23,11 +23,13 @@ STYLES = {
     "verb-get": "background:$ok_soft;color:$on_ok",
     "verb-post": "background:$warn_soft;color:$on_warn",
     "verb-delete": "background:$bad_soft;color:$on_bad",
-    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:12px;background:$ink;color:$on_ink;padding:$s3;border-radius:$r;"
+    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:12px;background:$ink;"
+    "color:$on_ink;padding:$s3;border-radius:$r;"
     "white-space:pre-wrap;overflow-wrap:anywhere;direction:ltr;text-align:left;line-height:1.6",
     "two": "display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:$s5;align-items:start",
     "end-point": "display:flex;gap:$s3;align-items:center;border:1px solid $line;border-radius:$rs;"
-    "padding:$s2 $s3;background:$surface;direction:ltr",
+    "padding:$s2 $s3;"
+    "background:$surface;direction:ltr",
 }
 _THINGS = ("books", "orders", "users", "rooms", "trains", "photos")
 _FIELDS = (

@@ -19,7 +19,8 @@ STYLES = {
     "two": "display:grid;grid-template-columns:210px minmax(0,1fr);gap:$s5;align-items:start",
     "tree": "display:flex;flex-direction:column;gap:$s1;font-size:$f1",
     "tree-on": "color:$accent_text;font-weight:600;border-inline-start:3px solid $accent;padding-inline-start:$s2",
-    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:13px;background:$ink;color:$on_ink;padding:$s3 $s4;border-radius:$r;"
+    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:13px;background:$ink;"
+    "color:$on_ink;padding:$s3 $s4;border-radius:$r;"
     "white-space:pre-wrap;line-height:1.6;direction:ltr;text-align:left",
     "tip": "background:$soft;border-inline-start:4px solid $accent;padding:$s3 $s4;border-radius:$rs",
     "hint": "background:$warn_soft;color:$on_warn;padding:$s3 $s4;border-radius:$rs",

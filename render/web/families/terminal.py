@@ -32,7 +32,8 @@ STYLES = {
 _RUNS = (
     (
         "ls -l notes",
-        "total 24\n-rw-r--r-- 1 ann ann  812 Mar  4 bread.txt\n-rw-r--r-- 1 ann ann 4096 Mar  9 salt.txt\n-rw-r--r-- 1 ann ann  120 Apr  1 todo.txt",
+        "total 24\n-rw-r--r-- 1 ann ann  812 Mar  4 bread.txt\n-rw-r--r-- 1 ann ann 4096 Mar  9 salt.txt\n"
+        "-rw-r--r-- 1 ann ann  120 Apr  1 todo.txt",
     ),
     ("git status --short", " M src/total.py\n?? notes/april.txt"),
     ("git log --oneline -3", "4f1c2aa Round prices up\n90b7e13 Fix the footer link\nc03d5e8 First draft"),
