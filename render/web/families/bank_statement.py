@@ -34,7 +34,7 @@ STYLES = {
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
-    moves = [
+    moves: list[dict[str, Any]] = [
         {
             "what": draws.pick([*lists["brands"], *lists["people"]]),
             "sum": draws.integer(300, 90000) * draws.weighted((-1, 1), (3, 1)),
