@@ -1,0 +1,250 @@
+"""The second look at a page, inside the worker: what the annotations say against what another way finds.
+
+There is no second browser engine here that lays pages out alike, so the page is loaded anew, and what is compared
+comes by other ways than the first look took:
+
+* boxes: the layout tree and the pieces of painted text of DOMSnapshot, in place of the page's script interface;
+* texts: those painted pieces, attributes and shown values, in place of the accessibility tree;
+* who is on top: `elementFromPoint` at each point, on the edges of visible boxes and on a grid, in place of the id map;
+* ink: the difference between the picture and a shot with all text made clear, in place of the blue channel;
+* the picture itself: outside of text that shot must equal it, so every record is rendered twice; on one in
+  `domain.WHOLE_ONE_IN` (by the hash of the code) all pixels are compared,
+  and the annotated leaves are hidden and looked for.
+
+A request has `annotations`: dicts with `id`, `role`, `text`, `full`, `visible`, `point`, `frac`; the answer has
+`measures` (see `rules`) and `notes`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageChops
+
+from gristmill.render.protocol import Box
+from gristmill.render.web.frozen import clipped, read_layout, scaled
+from gristmill.render.web.idmap import Mask, contrast, median_colour, pixel_box
+from gristmill.render.web.painted import line_pieces, line_says, says
+from gristmill.render.web.rules import LIMITS
+from gristmill.render.web.session import Loaded, Pixels, pixels_of
+from gristmill.render.web.snapshot import Layout
+
+CHANGED_LEVEL = 6
+"""Least difference of a channel that counts as another pixel."""
+INK_LEVEL = 24
+INK_AROUND_PX = 1.5
+MAX_NOTES = 2000
+_EDGE_POINTS = 9
+LINE = "text line"
+_EDGE_INSET_PX = 2.0
+_HOLDING_TEXT = frozenset({"IMG", "INPUT", "SELECT", "TEXTAREA", "BUTTON", "METER", "PROGRESS"})
+"""What shows text that the layout tree does not tell: values, alternatives."""
+_GRID = 5
+_SLACK_PX = 2
+
+
+Pairs = Sequence[tuple[dict[str, Any], int]]
+"""Annotations with the numbers of their elements."""
+
+
+@dataclass(frozen=True)
+class Second:
+    """The page anew, and the picture that is judged."""
+
+    loaded: Loaded
+    layout: Layout
+    ends: Sequence[int]
+    picture: Pixels
+    scale: float
+
+
+def measured(loaded: Loaded, head: Mapping[str, Any], png: bytes) -> dict[str, Any]:
+    """The measures of one sample, but for those that the first look told."""
+    annotations: list[dict[str, Any]] = head["annotations"]
+    layout = read_layout(loaded)
+    second = Second(loaded, layout, layout.ends(), pixels_of(png), loaded.view.scale)
+    pairs = [(a, n) for a in annotations if (n := _number(layout, a["id"])) is not None]
+    told = [a for a, _ in pairs]
+    notes: list[str] = []
+    measures = {
+        "unknown_ids": float(len(annotations) - len(pairs)),
+        "box_off_px": _worst(notes, "box_off_px", told, [_box_off(second, a, n) for a, n in pairs]),
+        "wrong_texts": _count(notes, "wrong_texts", told, [_says(second, a, n) for a, n in pairs]),
+    }
+    second.loaded.call("scan")
+    # Hit tests come first: what is hidden later on is not hit.
+    measures |= _hits(second, pairs, notes) | _pixels(second, pairs, notes, bool(head["whole"]))
+    return {"measures": measures, "notes": notes[:MAX_NOTES]}
+
+
+def _number(layout: Layout, key: str) -> int | None:
+    """The element that an annotation's id names; for a text line (`t<block>.<n>`) the one that its text lies in."""
+    if key.startswith("#"):
+        return next((i for i, node in enumerate(layout.nodes) if node.attributes.get("id") == key[1:]), None)
+    digits = key[1:].partition(".")[0]
+    number = int(digits) if digits.isascii() and digits.isdigit() else -1
+    return number if 0 <= number < len(layout.nodes) else None
+
+
+def _says(second: Second, annotation: Mapping[str, Any], number: int) -> bool:
+    if annotation["role"] == LINE:
+        return line_says(second.layout, second.ends, number, _css_box(second, annotation), annotation["text"])
+    return says(second.layout, second.ends, number, annotation["text"])
+
+
+def _css_box(second: Second, annotation: Mapping[str, Any]) -> Box:
+    return scaled(annotation["full"], 1 / second.scale)
+
+
+def _box_off(second: Second, annotation: Mapping[str, Any], number: int) -> float:
+    """How far the farthest edge of the declared box is from the layout's, in pixels."""
+    found = _line_box(second, annotation, number) if annotation["role"] == LINE else second.layout.nodes[number].box
+    if found is None:
+        return float("inf")
+    height, width = second.picture.shape[:2]
+    box = clipped(scaled(found, second.scale), width, height)
+    return max(abs(a - b) for a, b in zip(box, annotation["full"], strict=True))
+
+
+def _line_box(second: Second, annotation: Mapping[str, Any], number: int) -> Box | None:
+    boxes = [piece.box for piece in line_pieces(second.layout, second.ends, number, _css_box(second, annotation))]
+    if not boxes:
+        return None
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
+
+
+def _pixels(second: Second, pairs: Pairs, notes: list[str], whole: bool) -> dict[str, float]:
+    """Blank checks, the second render, ink of lines, contrast; on a sample also that hiding an element is seen."""
+    measures = _blank(second.picture)
+    measures["second_render_px"] = measures["unseen_leaves"] = float("nan")
+    if whole:
+        measures["second_render_px"] = float(np.count_nonzero(_change(second.picture, second.loaded.shot())))
+    second.loaded.ask("gm.hideText()")
+    bare = second.loaded.shot()
+    change = _change(second.picture, bare)
+    ink, outside = change >= INK_LEVEL, change >= CHANGED_LEVEL
+    shadowed = (node.box for node in second.layout.nodes if node.tag in _HOLDING_TEXT and node.box)
+    for box in [*(piece.box for piece in second.layout.texts), *second.layout.added, *shadowed]:
+        x0, y0, x1, y1 = pixel_box(scaled(box, second.scale), ink.shape[1], ink.shape[0])
+        slack = _SLACK_PX + round((y1 - y0) * 0.5)
+        outside[max(y0 - slack, 0) : y1 + slack, max(x0 - slack, 0) : x1 + slack] = False
+    measures["restless_px"] = float(np.count_nonzero(outside))
+    lines = [a for a, _ in pairs if a["role"] == LINE]
+    measures["ink_off_px"] = _worst(notes, "ink_off_px", lines, [_ink_off(ink, a) for a in lines])
+    contrasts = [_contrast(second.picture, bare, change, a) for a in lines]
+    measures["min_contrast"] = min((c for c in contrasts if not math.isnan(c)), default=float("nan"))
+    if whole:
+        measures["unseen_leaves"] = _unseen(second, pairs, notes)
+    return measures
+
+
+def _blank(picture: Pixels) -> dict[str, float]:
+    """Colours, and the share of the most frequent one, among every third pixel of every third row."""
+    flat = picture[::3, ::3].reshape(-1, 3).astype(np.uint32)
+    _, counts = np.unique(flat[:, 0] << 16 | flat[:, 1] << 8 | flat[:, 2], return_counts=True)
+    return {"colours": float(len(counts)), "ground_frac": float(counts.max() / counts.sum())}
+
+
+def _change(one: Pixels, other: Pixels) -> npt.NDArray[np.uint8]:
+    """The largest difference of a channel, for each pixel."""
+    red, green, blue = ImageChops.difference(Image.fromarray(one), Image.fromarray(other)).split()
+    return np.asarray(ImageChops.lighter(ImageChops.lighter(red, green), blue))
+
+
+def _ink_off(ink: Mask, annotation: Mapping[str, Any]) -> float:
+    """How far the edges of the declared visible box are from those of the ink in the line's box.
+
+    Only the rows of the visible box and INK_AROUND_PX above and below are looked at, as ink of other lines may reach
+    into the box: ink that is declared and not there is measured in full, ink above and below it only so far.
+    """
+    (x0, _, x1, _), (_, y0, _, y1) = annotation["full"], annotation["visible"]
+    rows_of = (x0, y0 - INK_AROUND_PX, x1, y1 + INK_AROUND_PX)
+    x0, y0, x1, y1 = pixel_box(rows_of, ink.shape[1], ink.shape[0])
+    crop = ink[y0:y1, x0:x1]
+    if not crop.any():
+        return float("inf")
+    columns, rows = np.flatnonzero(crop.any(axis=0)), np.flatnonzero(crop.any(axis=1))
+    found = x0 + columns[0], y0 + rows[0], x0 + columns[-1] + 1, y0 + rows[-1] + 1
+    return float(max(abs(a - b) for a, b in zip(found, annotation["visible"], strict=True)))
+
+
+def _contrast(picture: Pixels, bare: Pixels, change: npt.NDArray[np.uint8], annotation: Mapping[str, Any]) -> float:
+    """Contrast of the pixels that text changes most with what lies behind them."""
+    x0, y0, x1, y1 = pixel_box(annotation["full"], change.shape[1], change.shape[0])
+    window = (slice(y0, y1), slice(x0, x1))
+    strongest = int(change[window].max(initial=0))
+    if strongest < INK_LEVEL:
+        return float("nan")
+    strong = change[window] >= 0.8 * strongest
+    over, under = median_colour(picture[window], strong), median_colour(bare[window], strong)
+    return contrast(over, under) if over and under else float("nan")
+
+
+def _unseen(second: Second, all_pairs: Pairs, notes: list[str]) -> float:
+    """Hide the elements that have no annotated element below; each must change pixels inside its visible box."""
+    pairs = [(a, n) for a, n in all_pairs if a["role"] != LINE]
+    taken = sorted(n for _, n in pairs)
+    leaves = [(a, n) for a, n in pairs if not any(n < other < second.ends[n] for other in taken)]
+    second.loaded.call("hide", [n for _, n in leaves])
+    changed = _change(second.picture, second.loaded.shot()) >= CHANGED_LEVEL
+    seen: list[bool] = []
+    for annotation, _ in leaves:
+        x0, y0, x1, y1 = pixel_box(annotation["visible"], changed.shape[1], changed.shape[0])
+        seen.append(bool(changed[y0:y1, x0:x1].any()))
+    return _count(notes, "unseen_leaves", [a for a, _ in leaves], seen)
+
+
+def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
+    """Who is on top: at each point, on the four edges of each visible box, and how much of a grid over the full box."""
+    asked = [[annotation["point"], *_edges(annotation, second.scale), *_grid(annotation)] for annotation, _ in pairs]
+    flat = [[x / second.scale, y / second.scale] for points in asked for x, y in points]
+    second.loaded.ask("gm.reach()")
+    hit = np.asarray(second.loaded.call("hits", flat), np.int64) if flat else np.zeros(0, np.int64)
+    at, misses, edges, shares = 0, list[bool](), list[bool](), list[float]()
+    for (annotation, number), points in zip(pairs, asked, strict=True):
+        mine = (hit[at : at + len(points)] >= number) & (hit[at : at + len(points)] < second.ends[number])
+        at += len(points)
+        misses.append(bool(mine[0]))
+        sides, grid = mine[1 : 1 + 4 * _EDGE_POINTS].reshape(4, -1), mine[1 + 4 * _EDGE_POINTS :]
+        edges.append(annotation["role"] == LINE or bool(sides.any(axis=1).all()))
+        shares.append(0.0 if annotation["several"] else abs(float(grid.mean()) - annotation["frac"]))
+    told = [annotation for annotation, _ in pairs]
+    return {
+        "missed_points": _count(notes, "missed_points", told, misses),
+        "missed_edges": _count(notes, "missed_edges", told, edges),
+        "share_off": _worst(notes, "share_off", told, shares),
+    }
+
+
+def _edges(annotation: Mapping[str, Any], scale: float) -> list[tuple[float, float]]:
+    """Points a little inside each edge of the visible box: a hit test sees a neighbour over a CSS pixel away."""
+    x0, y0, x1, y1 = annotation["visible"]
+    inset_x, inset_y = (min(_EDGE_INSET_PX * scale, (high - low) / 2) for low, high in ((x0, x1), (y0, y1)))
+    steps = [(k + 0.5) / _EDGE_POINTS for k in range(_EDGE_POINTS)]
+    across, down = [x0 + s * (x1 - x0) for s in steps], [y0 + s * (y1 - y0) for s in steps]
+    found = [(x, y0 + inset_y) for x in across] + [(x, y1 - inset_y) for x in across]
+    return found + [(x0 + inset_x, y) for y in down] + [(x1 - inset_x, y) for y in down]
+
+
+def _grid(annotation: Mapping[str, Any]) -> list[tuple[float, float]]:
+    x0, y0, x1, y1 = annotation["full"]
+    steps = [(k + 0.5) / _GRID for k in range(_GRID)]
+    return [(x0 + u * (x1 - x0), y0 + v * (y1 - y0)) for v in steps for u in steps]
+
+
+def _worst(notes: list[str], measure: str, told: Sequence[Mapping[str, Any]], values: Sequence[float]) -> float:
+    """The largest value; each that is over the measure's limit is noted."""
+    limit = LIMITS[measure]
+    notes += [f"{measure} {v:.2f}: {a['id']} {a['role']}" for a, v in zip(told, values, strict=True) if v > limit]
+    return float(max(values, default=0.0))
+
+
+def _count(notes: list[str], measure: str, told: Sequence[Mapping[str, Any]], good: Sequence[bool]) -> float:
+    """How many are not good; each is noted."""
+    wrong = [a for a, ok in zip(told, good, strict=True) if not ok]
+    notes += [f"{measure}: {a['id']} {a['role']} {a['text'][:40]!r}" for a in wrong]
+    return float(len(wrong))
