@@ -97,7 +97,12 @@ def _head(page: Page) -> Node:
     state = el(f"span.badge.badge-{tone}#state@state", page.say(p["state"])) if page.has("state") else None
     if page.has("band"):
         return el("header.band", el("h1.heading#title@title", title), el("span", p["chrome"]["brand"]))
-    return el("header.row.between.wrap", el("h1.title#title@title", title), state, brand(page))
+    return el(
+        "header.row.between.wrap",
+        el("h1.title#title@title", title),
+        state,
+        brand(page) if page.params["kind"] == "paper" else None,
+    )
 
 
 def _sides(page: Page) -> Node:
