@@ -9,9 +9,7 @@ from gristmill.render.web.chrome import CHROME, begin, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Content, Node, el
-from gristmill.render.web.widgets import (
-    table,
-)
+from gristmill.render.web.widgets import code_lines, table
 
 STYLES = {
     **CHROME,
@@ -99,7 +97,7 @@ def _toc(page: Page) -> Node:
 
 
 def _code(text: str) -> Node:
-    return el("pre.code", el("code", text))
+    return el("pre.code", el("code", code_lines(text)))
 
 
 def _intro(page: Page) -> list[Content]:

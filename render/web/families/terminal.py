@@ -10,9 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Content, Node, el
-from gristmill.render.web.widgets import (
-    button,
-)
+from gristmill.render.web.widgets import button, code_lines, indented
 
 STYLES = {
     **CHROME,
@@ -127,9 +125,9 @@ def _window(page: Page, runs: list[int], key: str) -> Node:
         typed, out = _RUNS[which]
         rows.append(el(f"p.typed#typed-{key}{place}@command", f"{page.params['prompt']} {typed}"))
         rows.append(
-            el("pre.out", {"style": "font:inherit"}, out)
+            el("pre.out", {"style": "font:inherit"}, code_lines(out))
             if page.has("pre")
-            else [el("p.out", text) for text in out.split("\n")]
+            else [indented(text, "p.out", "min-height:1em") for text in out.split("\n")]
         )
     last = (
         el("p", page.params["prompt"], " ", el("span.cursor", {"aria-hidden": "true"})) if page.has("cursor") else None
