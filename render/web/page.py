@@ -4,6 +4,7 @@
 `finished` writes the document of a body's children and their style sheet.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,7 @@ _LATIN = (
 _CJK_LATIN = ("'Noto Sans CJK JP', sans-serif", "'Noto Serif CJK JP', Georgia, serif")
 _HAN = {"ja": "JP", "ko": "KR", "zh": "SC"}
 _WIDE_FROM_PX = 700
+_TIGHT = re.compile(r"line-height:1(\.[0-3]\d?)?(?=;|$)")
 RESETS = (
     (("*, *::before, *::after", "box-sizing:border-box;margin:0;padding:0"),),
     (("*", "margin:0;padding:0;box-sizing:border-box"),),
@@ -59,6 +61,8 @@ def setting(draws: Draws, desk_share: float = 0.62) -> tuple[View, dict[str, Any
         size, scale = draws.pick(DESKS), draws.weighted((1.0, 1.5, 2.0), (8, 1, 1))
     else:
         size, scale = draws.pick(PHONES), draws.weighted((1.0, 1.5, 2.0), (4, 3, 3))
+    if scale == 1.5 and any(side_px % 2 for side_px in size):
+        scale = 2.0
     return View(*size, scale), {
         "lang": lang,
         "dark": dark,
@@ -117,7 +121,7 @@ def finished(page: Page, title: str, body: Content, styles: Sheet) -> Written:
     _check_ids(root)
     if not markup["semantic"]:
         flattened(root, bool(markup["landmark_roles"]))
-    sheet = {**BASE, **styles}
+    sheet = roomy({**BASE, **styles}, str(tokens["font"]))
     rules = dressed(root, sheet, markup, tokens)
     if page.params["script"]:
         root.children += scripted(root)
@@ -134,6 +138,13 @@ def finished(page: Page, title: str, body: Content, styles: Sheet) -> Written:
     inner = newline.join([*head, *written(root, markup)])
     text = f"{markup['doctype']}\n<html{_plain(html)}>{newline or chr(10)}{inner}{newline}</html>\n"
     return text, parts
+
+
+def roomy(sheet: Sheet, stack: str) -> Sheet:
+    """The sheet with lines as high as the letters of Noto CJK are (1.448 em), so that no line reaches into the next."""
+    if "CJK" not in stack:
+        return sheet
+    return {name: _TIGHT.sub("line-height:1.46", body) for name, body in sheet.items()}
 
 
 def _plain(html: Node) -> str:

@@ -168,7 +168,8 @@ BASE: dict[str, str] = {
     "centre": "text-align:center",
     "num": "text-align:end;font-variant-numeric:tabular-nums;white-space:nowrap",
     "btn": "display:inline-flex;align-items:center;justify-content:center;gap:$s2;padding:$s2 $s4;border-radius:$r;"
-    "border:1px solid $accent;background:$accent;color:$on_accent;font-weight:600;line-height:1.4",
+    "border:1px solid $accent;background:$accent;color:$on_accent;font-weight:600;line-height:1.4;flex:none;"
+    "max-width:100%",
     "ghost": "background:$surface;color:$text;border-color:$line",
     "quiet": "background:transparent;border-color:transparent;color:$accent_text;padding:$s1 $s2",
     "block": "display:flex;width:100%",

@@ -155,3 +155,15 @@ def icon_button(name: str, label: str, key: str = "") -> Node:
     """A button that shows an icon alone."""
     spec = f"button.btn.quiet#{key}" if key else "button.btn.quiet"
     return el(spec, {"type": "button", "aria-label": label}, icon(name))
+
+
+def code_lines(text: str) -> list[Node]:
+    """Lines of code as blocks, moved in by padding: leading blanks have no box that everyone agrees on."""
+    return [indented(line, "span", "display:block") for line in text.replace("\t", "    ").split("\n")]
+
+
+def indented(line: str, spec: str, style: str) -> Node:
+    """A line with its leading blanks as padding."""
+    bare = line.lstrip(" ")
+    moved = f"{style};padding-left:{len(line) - len(bare)}ch" if len(bare) < len(line) else style
+    return el(spec, {"style": moved}, bare)

@@ -9,11 +9,7 @@ from gristmill.render.web.chrome import CHROME, begin, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Content, Node, el
-from gristmill.render.web.widgets import (
-    button,
-    table,
-    tabs,
-)
+from gristmill.render.web.widgets import button, code_lines, table, tabs
 
 STYLES = {
     **CHROME,
@@ -23,11 +19,13 @@ STYLES = {
     "verb-get": "background:$ok_soft;color:$on_ok",
     "verb-post": "background:$warn_soft;color:$on_warn",
     "verb-delete": "background:$bad_soft;color:$on_bad",
-    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:12px;background:$ink;color:$on_ink;padding:$s3;border-radius:$r;"
+    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:12px;background:$ink;"
+    "color:$on_ink;padding:$s3;border-radius:$r;"
     "white-space:pre-wrap;overflow-wrap:anywhere;direction:ltr;text-align:left;line-height:1.6",
     "two": "display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:$s5;align-items:start",
     "end-point": "display:flex;gap:$s3;align-items:center;border:1px solid $line;border-radius:$rs;"
-    "padding:$s2 $s3;background:$surface;direction:ltr",
+    "padding:$s2 $s3;"
+    "background:$surface;direction:ltr",
 }
 _THINGS = ("books", "orders", "users", "rooms", "trains", "photos")
 _FIELDS = (
@@ -139,7 +137,7 @@ def _request(page: Page, path: str) -> list[Content]:
         tabs(["curl", "Python", "Go"], 0)
         if page.has("tabs")
         else el("h2.subheading#request@heading", page.say("examples")),
-        el("pre.code", text),
+        el("pre.code", code_lines(text)),
         button(page.say("try_again"), "try", "ghost") if page.has("try") else None,
     ]
 
@@ -147,7 +145,10 @@ def _request(page: Page, path: str) -> list[Content]:
 def _answer(page: Page) -> list[Content]:
     p = page.params
     text = f'{{\n  "id": {p["id"]},\n  "title": "{p["name"]}",\n  "active": true,\n  "pages": [1, 2, 3]\n}}'
-    return [el("p.row", el("span.badge.badge-ok", "200 OK"), el("span.small.muted", "42 ms")), el("pre.code", text)]
+    return [
+        el("p.row", el("span.badge.badge-ok", "200 OK"), el("span.small.muted", "42 ms")),
+        el("pre.code", code_lines(text)),
+    ]
 
 
 def _side(page: Page) -> Node:

@@ -25,7 +25,7 @@ STYLES = {
     "min-width:0;min-height:46px",
     "day-wide": "min-height:84px",
     "day-off": "background:$raised;color:$muted",
-    "day-no": "font-size:$f0;width:24px;height:24px;line-height:24px;text-align:center",
+    "day-no": "font-size:$f0;width:24px;height:24px;line-height:24px;text-align:center;display:block",
     "day-now": "background:$accent;color:$on_accent;border-radius:50%;font-weight:700",
     "event": "font-size:12px;background:$soft;color:$text;border-radius:$rs;padding:1px $s1;line-height:1.35",
     "dot": "width:8px;height:8px;border-radius:50%;background:$accent;margin:0 auto",
@@ -95,15 +95,12 @@ def _day(page: Page, kind: str, day: int) -> list[Content]:
 
 
 def _names(page: Page) -> list[str]:
-    cut = 3 if page.wide else 1
-    return [
-        name
-        if page.lang in ("zh", "ja", "ko", "ar", "he") and page.wide
-        else name[-1:]
-        if page.lang == "zh"
-        else name[:cut]
-        for name in page.words.lists["weekdays"]
-    ]
+    full = page.words.lists["weekdays"]
+    if page.lang == "zh":
+        return [name[-1:] for name in full]
+    if page.lang in ("ja", "ko", "ar", "he") and page.wide:
+        return list(full)
+    return [name.split()[-1].removeprefix("ال")[: 3 if page.wide else 1] for name in full]
 
 
 def _grid(page: Page) -> Node:

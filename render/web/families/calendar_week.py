@@ -66,7 +66,8 @@ def sample(draws: Draws) -> Sampled:
 
 def write(params: Mapping[str, Any], view: View) -> Written:
     page = Page(params, view)
-    title = f"{date(page.lang, params['monday'], params['month'])} – {date(page.lang, params['monday'] + 4, params['month'])}"
+    first, month = params["monday"], params["month"]
+    title = f"{date(page.lang, first, month)} – {date(page.lang, first + 4, month)}"
     bar = el(
         "div.row.between.wrap",
         el("h1.heading#week@week", title),
@@ -101,7 +102,7 @@ def _week(page: Page) -> Node:
     heads = [
         el(
             "div.head.head-on" if d == p["today"] else "div.head",
-            el("div", page.words.lists["weekdays"][d] if page.wide else page.words.lists["weekdays"][d][:3]),
+            el("div", _short(page, d)),
             el("div", str(p["monday"] + d)),
         )
         for d in days
@@ -114,6 +115,11 @@ def _week(page: Page) -> Node:
         hours,
         [_lane(page, d) for d in days],
     )
+
+
+def _short(page: Page, day: int) -> str:
+    name = page.words.lists["weekdays"][day]
+    return name if page.lang in ("ar", "he", "ja", "ko", "zh") else name[:3]
 
 
 def _lane(page: Page, day: int) -> Node:

@@ -10,11 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Node, el
-from gristmill.render.web.widgets import (
-    button,
-    face,
-    tabs,
-)
+from gristmill.render.web.widgets import button, face, indented, tabs
 
 STYLES = {
     **CHROME,
@@ -177,6 +173,12 @@ def _diff(page: Page, place: int, which: int) -> Node:
     return el("section.diff", head, el("table.code", el("tbody", rows)))
 
 
+def _line(sign: str, text: str) -> list[Node]:
+    mark = [el("span", sign)] if sign.strip() else []
+    blanks = " " if mark else "  " if sign else ""
+    return [*mark, indented(blanks + text.replace("\t", "    "), "span", "display:inline-block")]
+
+
 def _unified(page: Page, pairs: list[tuple[str, str]], place: int) -> list[Node]:
     rows: list[Node] = []
     for k, (sign, text) in enumerate(pairs):
@@ -185,7 +187,7 @@ def _unified(page: Page, pairs: list[tuple[str, str]], place: int) -> list[Node]
             el(
                 "tr",
                 el("td.no", str(page.params["first"] + k)) if page.has("nos") else None,
-                el(f"td.src{tone}", f"{sign} {text}"),
+                el(f"td.src{tone}", _line(sign, text)),
             )
         )
         if page.has("remark") and place == 0 and k == page.params["after"]:
@@ -197,8 +199,14 @@ def _split(page: Page, pairs: list[tuple[str, str]]) -> list[Node]:
     rows: list[Node] = []
     for k, (sign, text) in enumerate(pairs):
         no = el("td.no", str(page.params["first"] + k))
-        left = el("td.src.gone" if sign == "-" else "td.src", {"style": "width:46%"}, text if sign != "+" else "")
-        right = el("td.src.added" if sign == "+" else "td.src", {"style": "width:46%"}, text if sign != "-" else "")
+        left = el(
+            "td.src.gone" if sign == "-" else "td.src", {"style": "width:46%"}, _line("", text) if sign != "+" else None
+        )
+        right = el(
+            "td.src.added" if sign == "+" else "td.src",
+            {"style": "width:46%"},
+            _line("", text) if sign != "-" else None,
+        )
         rows.append(el("tr", no, left, right))
     return rows
 

@@ -9,9 +9,7 @@ from gristmill.render.web.chrome import CHROME, begin, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Content, Node, el
-from gristmill.render.web.widgets import (
-    table,
-)
+from gristmill.render.web.widgets import code_lines, table
 
 STYLES = {
     **CHROME,
@@ -19,7 +17,8 @@ STYLES = {
     "two": "display:grid;grid-template-columns:210px minmax(0,1fr);gap:$s5;align-items:start",
     "tree": "display:flex;flex-direction:column;gap:$s1;font-size:$f1",
     "tree-on": "color:$accent_text;font-weight:600;border-inline-start:3px solid $accent;padding-inline-start:$s2",
-    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:13px;background:$ink;color:$on_ink;padding:$s3 $s4;border-radius:$r;"
+    "code": "font-family:'DejaVu Sans Mono',monospace;font-size:13px;background:$ink;"
+    "color:$on_ink;padding:$s3 $s4;border-radius:$r;"
     "white-space:pre-wrap;line-height:1.6;direction:ltr;text-align:left",
     "tip": "background:$soft;border-inline-start:4px solid $accent;padding:$s3 $s4;border-radius:$rs",
     "hint": "background:$warn_soft;color:$on_warn;padding:$s3 $s4;border-radius:$rs",
@@ -98,7 +97,7 @@ def _toc(page: Page) -> Node:
 
 
 def _code(text: str) -> Node:
-    return el("pre.code", el("code", text))
+    return el("pre.code", el("code", code_lines(text)))
 
 
 def _intro(page: Page) -> list[Content]:

@@ -27,7 +27,7 @@ STYLES = {
     "main": "padding:$s5;display:flex;flex-direction:column;gap:$s4;min-width:0",
     "band": "background:$accent;color:$on_accent;padding:$s3 $s5;display:flex;"
     "justify-content:space-between;gap:$s3;grid-column:1 / -1",
-    "facts": "display:grid;grid-template-columns:repeat(auto-fit,minmax(96px,1fr));gap:$s3",
+    "facts": "display:grid;grid-template-columns:repeat(auto-fit,minmax(124px,1fr));gap:$s3",
     "value": "font-size:$f3;font-weight:700",
     "seat": "width:26px;height:26px;border-radius:6px;background:$line;border:0",
     "seat-on": "background:$accent",

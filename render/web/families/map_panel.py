@@ -23,7 +23,7 @@ STYLES = {
     "map-turned": "grid-template-columns:minmax(0,1fr) 320px",
     "panel-side": "padding:$s4;display:flex;flex-direction:column;gap:$s3;background:$surface;"
     "min-width:0;border-inline-end:1px solid $line",
-    "map": "width:100%;height:100%;min-height:260px",
+    "map": "width:100%;height:100%;min-height:260px;max-height:100vh",
     "map-box": "position:relative;min-height:260px;background:$raised;overflow:hidden",
     "place": "display:flex;gap:$s3;align-items:flex-start;padding:$s2 0;border-bottom:1px solid $line",
     "place-no": "width:26px;height:26px;border-radius:50%;background:$accent;color:$on_accent;"
@@ -71,7 +71,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     page = Page(params, view)
     panel, drawn = el("section.panel-side", _panel(page)), _map(page)
     kind = params["kind"]
-    if kind == "site" or (not page.wide and kind == "side"):
+    if kind == "site" or (kind == "side" and not page.wide):
         body: Content = site(
             page,
             el("h1.heading#title@title", page.say("map")),
@@ -79,7 +79,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         )
     elif page.wide and kind == "turned":
         body = el("main.map-frame.map-turned", drawn, panel)
-    elif page.wide and kind == "side":
+    elif page.wide:
         body = el("main.map-frame", panel, drawn)
     else:
         body = el("main", drawn, panel)
@@ -143,6 +143,11 @@ def _places(page: Page) -> Node:
     return el("ul", rows)
 
 
+def _block(page: Page, x: int, y: int) -> Node:
+    size = {"x": str(x), "y": str(y), "width": "96", "height": "70", "rx": "6"}
+    return el("rect", size, {"fill": page.tokens["line"], "fill-opacity": "0.6"})
+
+
 def _map(page: Page) -> Node:
     p, t = page.params, page.tokens
     streets = [
@@ -163,6 +168,7 @@ def _map(page: Page) -> Node:
         },
     )
     park = el("rect", {"x": str(p["river"]), "y": "60", "width": "190", "height": "120", "rx": "18", "fill": t["c3"]})
+    blocks = [_block(page, x, y) for x in range(40, 800, 150) for y in range(30, 600, 130) if (x * y // 10) % 3]
     route = el(
         "polyline",
         {
@@ -189,6 +195,7 @@ def _map(page: Page) -> Node:
         "svg.map",
         attrs,
         el("rect", {"width": "800", "height": "600", "fill": t["raised"]}),
+        blocks,
         river,
         park,
         streets,

@@ -138,16 +138,10 @@ def _deck(page: Page) -> Node:
 def _bar(page: Page) -> Node:
     name, who, _ = _now(page)
     names = el("div.grow", el("p.strong#song@song", name), el("p.small.muted", who))
-    return el(
-        "section.card.stack",
-        el(
-            "div.row.wrap",
-            el("div", {"style": "width:72px"}, picture(page.params["pictures"][0], page.tokens, name, 1.0)),
-            names,
-            _keys(page),
-        ),
-        _progress(page),
-    )
+    cover = el("div.fixed", {"style": "width:72px"}, picture(page.params["pictures"][0], page.tokens, name, 1.0))
+    if page.wide:
+        return el("section.card.stack", el("div.row", cover, names, _keys(page)), _progress(page))
+    return el("section.card.stack", el("div.row", cover, names), _keys(page), _progress(page))
 
 
 def _queue(page: Page) -> Node:

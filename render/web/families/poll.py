@@ -30,11 +30,20 @@ STYLES = {
 }
 
 
+_SOURCES = (
+    ("topics", "categories"),
+    ("cities", "city"),
+    ("dishes", "recipe"),
+    ("books", "catalogue"),
+    ("brands", "team"),
+)
+
+
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws, 0.5)
-    source = draws.pick(("topics", "cities", "dishes", "books", "brands"))
+    source, label = draws.pick(_SOURCES)
     return view, base | {
-        "ask": draws.pick([text.split(" = ")[0] for text in bank.lists["faq"]]),
+        "ask": f"{bank.ui['vote']}: {bank.ui[label]}",
         "options": [[name, draws.integer(3, 60)] for name in draws.some(bank.lists[source], draws.integer(3, 6))],
         "own": draws.integer(0, 3),
         "total": draws.integer(40, 90000),

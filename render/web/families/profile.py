@@ -37,7 +37,7 @@ def sample(draws: Draws) -> Sampled:
         "name": draws.pick(lists["people"]),
         "city": draws.pick(lists["cities"]),
         "bio": draws.pick(lists["sentences"]),
-        "figures": [draws.integer(10, 4000) for _ in range(3)],
+        "figures": [draws.integer(10, 4000) for _ in range(2)],
         "posts": draws.some(lists["sentences"], 4),
         "topics": draws.some(lists["topics"], 5),
         "friends": draws.some(lists["people"], 4),
@@ -94,8 +94,7 @@ def _who(page: Page) -> Node:
     p = page.params
     figures = [
         el("div", el(f"strong.subheading#{key}@figure", number(page.lang, value)), el("p.small.muted", page.say(key)))
-        for key, value in zip(("posts", "followers", "likes_"), p["figures"], strict=True)
-        if key != "likes_"
+        for key, value in zip(("posts", "followers"), p["figures"], strict=True)
     ]
     names = el(
         "div", el("h1.title#name@name", p["name"]), el("p.muted.row", icon("pin", 16), el("span#city@city", p["city"]))

@@ -10,9 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Content, Node, el
-from gristmill.render.web.widgets import (
-    button,
-)
+from gristmill.render.web.widgets import button, code_lines, indented
 
 STYLES = {
     **CHROME,
@@ -32,7 +30,8 @@ STYLES = {
 _RUNS = (
     (
         "ls -l notes",
-        "total 24\n-rw-r--r-- 1 ann ann  812 Mar  4 bread.txt\n-rw-r--r-- 1 ann ann 4096 Mar  9 salt.txt\n-rw-r--r-- 1 ann ann  120 Apr  1 todo.txt",
+        "total 24\n-rw-r--r-- 1 ann ann  812 Mar  4 bread.txt\n-rw-r--r-- 1 ann ann 4096 Mar  9 salt.txt\n"
+        "-rw-r--r-- 1 ann ann  120 Apr  1 todo.txt",
     ),
     ("git status --short", " M src/total.py\n?? notes/april.txt"),
     ("git log --oneline -3", "4f1c2aa Round prices up\n90b7e13 Fix the footer link\nc03d5e8 First draft"),
@@ -126,9 +125,9 @@ def _window(page: Page, runs: list[int], key: str) -> Node:
         typed, out = _RUNS[which]
         rows.append(el(f"p.typed#typed-{key}{place}@command", f"{page.params['prompt']} {typed}"))
         rows.append(
-            el("pre.out", {"style": "font:inherit"}, out)
+            el("pre.out", {"style": "font:inherit"}, code_lines(out))
             if page.has("pre")
-            else [el("p.out", text) for text in out.split("\n")]
+            else [indented(text, "p.out", "min-height:1em") for text in out.split("\n")]
         )
     last = (
         el("p", page.params["prompt"], " ", el("span.cursor", {"aria-hidden": "true"})) if page.has("cursor") else None
