@@ -137,8 +137,8 @@ def _places(chunks: Sequence[bytes | memoryview], block: Block) -> tuple[BatchPl
 
 
 def _compact(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows of a slice in buffers of their own. Ids whose buffer is theirs alone stay: of a long document's, a
-    copy would be the peak of a worker's memory."""
+    """The rows of a slice in buffers of their own. Ids stay where they are, of large lists where their buffer is theirs
+    alone: of a long document's, a copy would be the peak of a worker's memory."""
     return pa.RecordBatch.from_arrays([_compact_column(c) for c in batch.columns], schema=batch.schema)
 
 
@@ -151,13 +151,15 @@ def _compact_column(column: pa.Array) -> pa.Array:
     fixed = pa.types.is_fixed_size_list(kind)
     if not (fixed or pa.types.is_large_list(kind)) or not pa.types.is_primitive(kind.value_type) or column.null_count:
         return _copied(column)
-    values = column.flatten()
+    values, width = column.flatten(), kind.value_type.bit_width // 8
     buffer = values.buffers()[1]
-    whole = buffer is not None and buffer.size == len(values) * kind.value_type.bit_width // 8
-    if values.null_count or values.offset or not whole:
-        return _copied(column)
-    if fixed:
+    if fixed and buffer is not None and width and not values.null_count:
+        own = buffer.slice(values.offset * width, len(values) * width)
+        values = pa.Array.from_buffers(kind.value_type, len(values), [None, own])
         return pa.FixedSizeListArray.from_arrays(values, type=kind)
+    whole = buffer is not None and buffer.size == len(values) * width
+    if fixed or values.null_count or values.offset or not whole:
+        return _copied(column)
     lengths = column.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
     return pa.LargeListArray.from_arrays(pa.array(np.concatenate(([0], np.cumsum(lengths)))), values, type=kind)
 
@@ -173,21 +175,26 @@ def _value_bytes(array: pa.Array) -> Ints:
     if width is not None:
         return np.full(len(array), width, dtype=np.int64)
     if pa.types.is_struct(kind):
-        return sum((_value_bytes(f) for f in array.flatten()), np.zeros(len(array), dtype=np.int64))
+        fixed = [_fixed_bytes(field.type) for field in kind]
+        rest = (_value_bytes(f) for f, size in zip(array.flatten(), fixed, strict=True) if size is None)
+        return sum(rest, np.full(len(array), sum(size or 0 for size in fixed), dtype=np.int64))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         item = _fixed_bytes(kind.value_type)
         if item is not None:  # ids: 50 million of a long document would take 800 MB to add up one by one
-            lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-            return lengths.astype(np.int64) * item + 4
+            return _none_is_zero(array.value_lengths()) * item + 4
         items = array.flatten()
         if not len(items):  # most rows have no tasks, whose 27 fields would be asked one by one
             return np.full(len(array), 4, dtype=np.int64)
         inside = np.concatenate(([0], np.cumsum(_value_bytes(items))))
-        lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        lengths = _none_is_zero(array.value_lengths())
         ends = np.cumsum(lengths)
         return inside[ends] - inside[ends - lengths] + 4
-    lengths = pc.binary_length(array).fill_null(0).to_numpy(zero_copy_only=False)
-    return lengths.astype(np.int64) + 4
+    return _none_is_zero(pc.binary_length(array)) + 4
+
+
+def _none_is_zero(lengths: pa.Array) -> Ints:
+    known = lengths.fill_null(0) if lengths.null_count else lengths
+    return known.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _fixed_bytes(kind: pa.DataType) -> int | None:

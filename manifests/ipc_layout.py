@@ -10,7 +10,7 @@ flatbuffer internals: flatbuffers.dev/internals.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,11 +50,8 @@ def aligned_batch(
 ) -> tuple[list[bytes | memoryview], Block]:
     """The message of a batch of at least one row as chunks to write at file offset `at`, a multiple of 64, or of 8
     where its buffers are compressed."""
-    message = memoryview(batch.serialize() if compression is None else _compressed(batch, compression))
+    metadata, body = _written(batch, compression)
     alignment = ALIGNMENT if compression is None else COMPRESSED_ALIGNMENT
-    (metadata_bytes,) = struct.unpack_from("<I", message, len(_CONTINUATION))
-    metadata = bytearray(message[_PREFIX_BYTES : _PREFIX_BYTES + metadata_bytes])
-    body = message[_PREFIX_BYTES + metadata_bytes :]
     root = _root(metadata)
     buffers, count = _vector(metadata, _table(metadata, root, _MESSAGE_HEADER), _BATCH_BUFFERS)
     chunks: list[bytes | memoryview] = []
@@ -62,24 +59,59 @@ def aligned_batch(
     for i in range(count):
         start, length = _BUFFER.unpack_from(metadata, buffers + i * _BUFFER.size)
         _BUFFER.pack_into(metadata, buffers + i * _BUFFER.size, end, length)
-        chunks += [body[start : start + length], bytes(-length % alignment)]
+        chunks += [body[start][:length] if length else b"", bytes(-length % alignment)]
         end += length + -length % alignment
     struct.pack_into("<q", metadata, _field(metadata, root, _MESSAGE_BODY_LENGTH), end)
     head = _message(metadata, at, alignment)
     return [head, *chunks], Block(at, len(head), end)
 
 
-def _compressed(batch: pa.RecordBatch, codec: pa.Codec) -> pa.Buffer:
-    """The message with its buffers compressed; `serialize` has no option for it."""
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression=codec, use_threads=False)
-    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+class _Sink:
+    """What pyarrow writes into, piece by piece: buffers come as they are, and are not copied."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.pieces: list[memoryview] = []
+
+    def write(self, piece: bytes | pa.Buffer) -> int:
+        self.pieces.append(memoryview(piece).cast("B"))
+        return len(piece)
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def _written(batch: pa.RecordBatch, compression: pa.Codec | None) -> tuple[bytearray, dict[int, memoryview]]:
+    """The metadata of a batch's message, and the pieces of its body by their offset: each buffer begins one.
+    `RecordBatch.serialize` would copy them all, and has no option for compression."""
+    sink = _Sink()
+    options = pa.ipc.IpcWriteOptions(compression=compression, use_threads=False)
+    with pa.ipc.new_stream(pa.PythonFile(sink, "w"), batch.schema, options=options) as writer:
         writer.write_batch(batch)
-        stop = sink.tell()
-    stream = sink.getvalue()
-    (schema_bytes,) = struct.unpack_from("<I", stream, len(_CONTINUATION))  # written with the first batch
-    before = _PREFIX_BYTES + schema_bytes
-    return stream.slice(before, stop - before)
+        pieces = iter(sink.pieces[:])
+    _metadata(pieces)  # the schema's, which has no body
+    metadata = _metadata(pieces)
+    body: dict[int, memoryview] = {}
+    end = 0
+    for piece in pieces:
+        body[end] = piece
+        end += len(piece)
+    return metadata, body
+
+
+def _metadata(pieces: Iterator[memoryview]) -> bytearray:
+    """That of the next message, with its padding; its body comes next."""
+    prefix, found = b"", bytearray()
+    while len(prefix) < _PREFIX_BYTES:
+        prefix += next(pieces)
+    (size,) = struct.unpack_from("<I", prefix, len(_CONTINUATION))
+    while len(found) < size:
+        found += next(pieces)
+    return found
 
 
 def batch_buffers(file: bytes | memoryview, block: Block) -> tuple[npt.NDArray[np.int64], bool]:

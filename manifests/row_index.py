@@ -274,7 +274,9 @@ def _media(column: pa.ListArray) -> Part:
 
 
 def _numbers(items: pa.StructArray, name: str) -> Ints:
-    return pc.fill_null(items.field(name), -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    field = items.field(name)
+    known = pc.fill_null(field, -1) if field.null_count else field
+    return known.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _shifted(values: Ints, first: int) -> Ints:

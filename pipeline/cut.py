@@ -6,8 +6,10 @@ Rules, for a piece that begins at token `start` of a document with more than `co
 
 * it ends at the candidate of the highest level in its last quarter, tokens [start + context - context // 4,
   start + context], the latest among equals; where there is none, at start + context;
-* no piece ends inside a medium, nor inside a hold (a medium with its caption) unless the hold is longer than a row
-  by itself: a place inside gives way to the begin of what it stands in.
+* no piece ends inside a medium, nor inside a hold (a medium with its caption): a place inside gives way to the begin of
+  what it stands in;
+* of a hold that is longer than a row each medium stays with what is before it in the hold, or, where these are longer
+  than a row, with what is behind it.
 
 What is left and fits into a row is one piece. A document that fits into a row is never cut.
 """

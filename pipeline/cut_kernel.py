@@ -44,34 +44,66 @@ def _wanted(start: int, context: int, breaks: Ints, low: int, high: int) -> int:
 
 
 @njit(cache=True)
-def _before_hold(place: int, start: int, context: int, breaks: Ints, low: int, high: int) -> int:
-    """The begin of the hold that `place` stands in, if that fits into a row; else `place`."""
-    at = _above(breaks, low, high, place * _LEVELS + _HOLD_END) - 1
-    while at >= low and breaks[at] // _LEVELS > start:
+def _holds(breaks: Ints, low: int, high: int) -> Ints:
+    """int64[2, k]: begins and ends of a document's holds, ascending."""
+    found = np.empty((2, (high - low) // 2 + 1), dtype=np.int64)
+    count, begun = 0, False
+    for at in range(low, high):
         level = breaks[at] % _LEVELS
-        if level == _HOLD_END:
-            return place
         if level == _HOLD_START:
-            begin, behind = breaks[at] // _LEVELS, at + 1
-            while behind < high and breaks[behind] % _LEVELS != _HOLD_END:
-                behind += 1
-            fits = behind < high and breaks[behind] // _LEVELS - begin <= context
-            return begin if fits and begin < place else place
-        at -= 1
-    return place
+            found[0, count], begun = breaks[at] // _LEVELS, True
+        elif level == _HOLD_END and begun:
+            found[1, count], begun = breaks[at] // _LEVELS, False
+            count += 1
+    return found[:, :count]
+
+
+@njit(cache=True)
+def _not_within(place: int, start: int, low: int, high: int) -> int:
+    """`place`, or where [low, high), which fits into a row, is left whole."""
+    if not low < place < high or start > low:
+        return place
+    return low if start < low else high
+
+
+@njit(cache=True)
+def _before_hold(place: int, start: int, context: int, holds: Ints, media: tuple[Ints, Ints, int, int]) -> int:
+    """The begin of the hold that `place` stands in, or of a medium with what is before it, or behind; else `place`."""
+    at = _above(holds[0], 0, holds.shape[1], place - 1) - 1
+    if at < 0 or holds[1, at] <= place:
+        return place
+    low, high = holds[0, at], holds[1, at]
+    if high - low <= context:
+        return _not_within(place, start, low, high)
+    media_start, media_len, first, stop = media
+    behind = _above(media_start, first, stop, place - 1)
+    before = behind - 1
+    ended = before < first or media_start[before] + media_len[before] <= place
+    own = behind if ended else before
+    if own < stop and media_start[own] < high:
+        begin = low if own == first else max(low, media_start[own - 1] + media_len[own - 1])
+        end = media_start[own] + media_len[own]
+        if end - begin <= context:
+            return _not_within(place, start, begin, end)
+    if not ended or before < first or media_start[before] <= max(start, low - 1):
+        return place
+    begin = low if before == first else max(low, media_start[before - 1] + media_len[before - 1])
+    alone = media_start[before] + media_len[before] - begin > context
+    end = high if behind == stop else min(high, media_start[behind])
+    return media_start[before] if alone and end - media_start[before] <= context else place
 
 
 @njit(cache=True)
 def _next_cut(
-    start: int, context: int, breaks: Ints, marks: tuple[int, int], media: tuple[Ints, Ints, int, int]
+    start: int, context: int, breaks: Ints, marks: tuple[int, int, Ints], media: tuple[Ints, Ints, int, int]
 ) -> int:
     """Where a piece ends that begins at `start` and cannot hold the rest of its document."""
-    low, high = marks
+    low, high, holds = marks
     media_start, media_len, first, stop = media
     place = _wanted(start, context, breaks, low, high)
     if first == stop:
         return place
-    place = _before_hold(place, start, context, breaks, low, high)
+    place = _before_hold(place, start, context, holds, media)
     at = _above(media_start, first, stop, place - 1) - 1
     if at >= first and start < media_start[at] and media_start[at] + media_len[at] > place:
         place = media_start[at]
@@ -84,15 +116,20 @@ def piece_offsets(
 ) -> tuple[Ints, Ints]:
     """(int64[n] pieces of each document, int64 offset in its document of each piece)."""
     counts = np.zeros(len(lengths), dtype=np.int64)
-    offsets = np.zeros(len(lengths) + 16, dtype=np.int64)
-    pieces = 0
+    likely = len(lengths) + 16  # enough but where media make many short pieces
+    for doc in range(len(lengths)):
+        likely += lengths[doc] * _DIVISOR // ((_DIVISOR - 1) * context)
+    offsets = np.empty(likely, dtype=np.int64)
+    pieces, none = 0, np.empty((2, 0), dtype=np.int64)
     for doc in range(len(lengths)):
         length, start, before = lengths[doc], 0, pieces
-        marks = (breaks_of[doc], breaks_of[doc + 1])
         media = (media_start, media_len, media_of[doc], media_of[doc + 1])
+        low, high = breaks_of[doc], breaks_of[doc + 1]
+        held = length > context and media_of[doc] < media_of[doc + 1]
+        marks = (low, high, _holds(breaks, low, high) if held else none)
         while length > start:
             if pieces == len(offsets):
-                offsets = np.concatenate((offsets, np.zeros(len(offsets), dtype=np.int64)))
+                offsets = np.concatenate((offsets, np.empty(len(offsets), dtype=np.int64)))
             offsets[pieces] = start
             pieces += 1
             fits = length - start <= context

@@ -37,7 +37,7 @@ from gristmill.pipeline.tasks.tokenise import tokenizer_for
 
 HOLDOUT = "holdout"
 EMIT_VERSION = 4
-PACK_VERSION = 5
+PACK_VERSION = 6
 """Of the pack plan, and so of its rows; tokenised documents are not made anew."""
 INDEX_VERSION = 1
 

@@ -55,14 +55,14 @@ def _joined(
 ) -> Placed:
     """What stays where it is, and the fragments; `placed` itself where that saves no row."""
     source, shift, taken, slot, separator = poured
-    kept, stay = np.flatnonzero(~gone), ~gone[placed.row_of]
+    kept, stay, number = np.flatnonzero(~gone), ~gone[placed.row_of], np.cumsum(~gone) - 1
     added = np.arange(len(roomy), int(slot.max()) + 1)
     if len(kept) + len(added) >= len(gone):
         return placed
     ends = moved.ends_doc[source] & (shift + taken == moved.length[source])
     fragments = Parts(moved.doc[source], moved.doc_offset[source] + shift, taken, ends, separator)
-    row_of_slot = np.concatenate((np.searchsorted(kept, roomy), len(kept) + np.arange(len(added))))
-    row_of = np.concatenate((np.searchsorted(kept, placed.row_of[stay]), row_of_slot[slot]))
+    row_of_slot = np.concatenate((number[roomy], len(kept) + np.arange(len(added))))
+    row_of = np.concatenate((number[placed.row_of[stay]], row_of_slot[slot]))
     old_openers = (np.cumsum(stay) - 1)[placed.opener[kept]]
     opener = np.concatenate((old_openers, int(stay.sum()) + np.searchsorted(slot, added)))
     return Placed(placed.parts.take(np.flatnonzero(stay)).followed_by(fragments), row_of, opener)

@@ -139,25 +139,30 @@ def lay_out(
     Rows are numbered anew in the order in which their openers stand in `order`; the pieces of a row stand in that
     order too. (A row's first piece in `order` will not do: rows of many pieces would come early.)
     """
-    new_row = np.empty(len(opener), dtype=np.int64)
-    at = np.zeros(len(opener) + 1, dtype=np.int64)
+    row_at = np.empty(len(order), dtype=np.int64)
+    count = np.zeros(len(opener), dtype=np.int64)
+    by_place = np.empty(len(opener), dtype=np.int64)
     met = 0
-    for piece in order:
-        row = row_of[piece]
-        if opener[row] == piece:
-            new_row[row] = met
+    for i in range(len(order)):
+        row = row_of[order[i]]
+        row_at[i] = row
+        count[row] += 1
+        if opener[row] == order[i]:
+            by_place[met] = row
             met += 1
-    for piece in order:
-        at[new_row[row_of[piece]] + 1] += 1
-    for i in range(1, len(at)):
-        at[i] += at[i - 1]
-    filled = np.zeros(len(opener), dtype=np.int64)
     pieces = np.empty(len(order), dtype=np.int64)
     rows = np.empty(len(order), dtype=np.int64)
+    at, filled = np.empty(len(opener), dtype=np.int64), np.zeros(len(opener), dtype=np.int64)
+    end = 0
+    for place in range(met):
+        row = by_place[place]
+        at[row] = end
+        rows[end : end + count[row]] = place
+        end += count[row]
     starts = np.empty(len(order), dtype=np.int64)
-    for piece in order:
-        row = new_row[row_of[piece]]
-        pieces[at[row]], rows[at[row]], starts[at[row]] = piece, row, filled[row]
+    for i in range(len(order)):
+        row, piece = row_at[i], order[i]
+        pieces[at[row]], starts[at[row]] = piece, filled[row]
         filled[row] += sizes[piece]
         at[row] += 1
     return pieces, rows, starts

@@ -9,6 +9,7 @@ from gristmill.pipeline.cut import WINDOW_DIVISOR, Ints, Parts, Structure, parts
 from gristmill.pipeline.fill import PADDING_PER_MILLION
 from gristmill.pipeline.pack import NO_LIMIT, Keys, Pack, checked_keys, content_order, in_places
 
+_Span = tuple[int, int]
 _Fragment = tuple[int, int, int, bool, bool]
 """Of a piece: document, offset, length, ends_doc, separator."""
 
@@ -55,7 +56,7 @@ def _cuts(length: int, context: int, breaks: list[tuple[int, int]], media: list[
     starts = [p for p, level in breaks if level == HOLD_START]
     ends = [p for p, level in breaks if level == HOLD_END]
     holds = list(zip(starts, ends, strict=True)) if media else []
-    apart = [(s, e) for s, e in holds if e - s <= context]
+    apart = sorted(_apart(holds, media, context), key=lambda span: not span[2])
     offsets: list[int] = []
     at = 0
     while at < length:
@@ -66,10 +67,31 @@ def _cuts(length: int, context: int, breaks: list[tuple[int, int]], media: list[
         best = max(((level, p) for p, level in breaks if p in window and level < HOLD_END), default=(0, at + context))[
             1
         ]
-        for spans in (apart, media):
-            best = next((s for s, e in spans if at < s < best < e), best)
-        at = best
+        for s, e, before in apart:
+            if s + (not before) <= best < e and (at < s or (at == s and before)):
+                best = s if at < s else e
+                break
+        at = next((s for s, e in media if at < s < best < e), best)
     return offsets
+
+
+def _apart(holds: list[_Span], media: list[_Span], context: int) -> list[tuple[int, int, bool]]:
+    """Spans that fit into a row and are not cut: holds; of longer ones each medium with what is before it (true), or
+    else with what is behind it (false)."""
+    found: list[tuple[int, int, bool]] = []
+    for low, high in holds:
+        if high - low <= context:
+            found.append((low, high, True))
+            continue
+        inside = [m for m in media if low <= m[0] < high]
+        edges = [low, *(end for _, end in inside)]
+        begins = [*(begin for begin, _ in inside[1:]), high]
+        for (begin, end), before, behind in zip(inside, edges, begins, strict=False):
+            if end - before <= context:
+                found.append((before, end, True))
+            elif behind - begin <= context:
+                found.append((begin, behind, False))
+    return found
 
 
 def _fragments(parts: Parts) -> list[_Fragment]:

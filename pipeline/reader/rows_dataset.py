@@ -24,7 +24,15 @@ from gristmill.manifests.row_index import ROW_TABLE, aux_hash
 from gristmill.manifests.trainer_schema import TokenizerIdentity, packed_columns
 from gristmill.pipeline.reader.block_cache import BlockCache, default_folder
 from gristmill.pipeline.reader.block_files import BlockFiles
-from gristmill.pipeline.reader.fetch_kernel import ENTRY_BYTES, NO_ROOM, NOT_OPEN, read_rows
+from gristmill.pipeline.reader.fetch_kernel import (
+    ENTRY_BYTES,
+    IDS_WRONG,
+    NO_ROOM,
+    NOT_OPEN,
+    OUTSIDE,
+    SIDE_WRONG,
+    read_rows,
+)
 from gristmill.pipeline.reader.make_block import DamagedRowError, fill_row
 from gristmill.pipeline.reader.media_store import MediaStore, media_shards
 from gristmill.pipeline.reader.open_shards import OpenShards
@@ -36,6 +44,7 @@ BLOCK_BYTES = 8 << 20
 request for it."""
 _SIDE_BYTES = 256
 """Room for the side of a row at first; rows of a million tokens may take thousands."""
+_HOW = {IDS_WRONG: "its ids are not what they hash to", SIDE_WRONG: "its segments are not what they hash to"}
 
 Ints = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
@@ -124,48 +133,56 @@ class RowsDataset:
         A row that the cache holds damaged is fetched again, once. Raises CorruptRowError, naming the first row that is
         not what was written, IndexError outside, StorageLostError where object storage does not answer.
         """
-        if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < self.rows:
-            raise IndexError(f"rows are numbered [0, {self.rows})")
         files, ids = self.open_shards(), out.view(np.uint8)
         with files.lock:
             tried: tuple[int, ...] = ()
             while True:
                 try:
-                    entries, sides = self._filled(files, rows, ids)
-                    if verify:
-                        self._verify(rows, ids, entries, sides)
-                    return RawSides(*sides)
+                    return self._filled(files, rows, ids, verify)
                 except CorruptRowError as error:
                     if error.row in tried or not files.forget(error.row):
                         raise
                     tried = (*tried, error.row)
 
-    def _filled(self, files: OpenShards | BlockFiles, rows: Ints, ids: Any) -> tuple[Any, tuple[Any, Ints]]:
-        """The index's entries of rows, and their sides with their bounds; the ids are in place then."""
-        count = len(rows)
+    def _filled(self, files: OpenShards | BlockFiles, rows: Ints, ids: Any, verify: bool) -> RawSides:
+        """The sides of rows; the ids are in place then."""
+        count, all_rows = len(rows), self.rows
         entries = np.empty((count, 2 * ENTRY_BYTES), dtype=np.uint8)
         bounds = np.zeros(count + 1, dtype=np.int64)
         sides = np.empty(_SIDE_BYTES * (count + 1), dtype=np.uint8)
-        start, stop = 0, count if isinstance(files, OpenShards) else 0
+        start, stop = 0, count
+        if isinstance(files, BlockFiles):
+            stop = 0
+            if count and not 0 <= int(rows.min()) <= int(rows.max()) < all_rows:
+                raise IndexError(f"rows are numbered [0, {all_rows})")
         while start < count:
             stop = stop if start < stop else start + files.need(rows[start:])
-            part = rows if stop == count else rows[:stop]
-            ended, at = read_rows(part, files.table, files.batches, ids, entries, sides, bounds, start)
+            asked = (start, stop, all_rows, int(verify))
+            ended, at = read_rows(rows, files.table, files.batches, ids, entries, sides, bounds, asked)
             start = at if ended else stop
             if ended == NOT_OPEN:
                 files.need(rows[start:])
             elif ended == NO_ROOM:
                 sides = np.concatenate([sides, np.empty(len(sides) + int(bounds[start + 1]), dtype=np.uint8)])
+            elif ended == OUTSIDE:
+                raise IndexError(f"rows are numbered [0, {all_rows})")
             elif ended:
-                raise self._corrupt(int(rows[start]), "it, or its index, is cut short")
-        for i in files.apart(rows) if files.some_apart else ():
+                raise self._corrupt(int(rows[start]), _HOW.get(ended, "it, or its index, is cut short"))
+        if files.some_apart:
+            self._fill_apart(files, rows, ids, entries.view(ROW_TABLE) if verify else None)
+        return RawSides(sides[: bounds[-1]], bounds)
+
+    def _fill_apart(self, files: OpenShards | BlockFiles, rows: Ints, ids: Any, entries: Any) -> None:
+        """The ids of rows that the kernel leaves to others, held against the index's entries where they are given."""
+        for i in files.apart(rows):
             shard = int(self._layout.shard_of(rows[i]))
             row = int(rows[i] - self.first[shard])
             try:
                 fill_row(self.shards[shard].codec, files.ids_of(shard, row), ids[i], row)
             except DamagedRowError as error:
                 raise self._corrupt(int(rows[i]), error.how) from None
-        return entries.view(ROW_TABLE), (sides[: bounds[-1]], bounds)
+            if entries is not None and xxhash.xxh3_64_intdigest(ids[i]) != int(entries["ids"][i, 0]):
+                raise self._corrupt(int(rows[i]), _HOW[IDS_WRONG])
 
     def fetches(self, rows: int) -> bool:
         """Whether rows come through the cache of blocks, and so many or more at once."""
@@ -196,15 +213,6 @@ class RowsDataset:
     @property
     def _layout(self) -> Layout:
         return Layout(self.folder, self.shards, self.first, self.context)
-
-    def _verify(self, rows: Ints, ids: Any, entries: Any, sides: tuple[Any, Ints]) -> None:
-        data, bounds = memoryview(sides[0]), sides[1].tolist()
-        said_ids, said_sides = entries["ids"][:, 0].tolist(), entries["side"][:, 0].tolist()
-        for i, (ids_hash, side_hash) in enumerate(zip(said_ids, said_sides, strict=True)):
-            if xxhash.xxh3_64_intdigest(ids[i]) != ids_hash:
-                raise self._corrupt(int(rows[i]), "its ids are not what they hash to")
-            if xxhash.xxh3_64_intdigest(data[bounds[i] : bounds[i + 1]]) & 0xFFFFFFFF != side_hash:
-                raise self._corrupt(int(rows[i]), "its segments are not what they hash to")
 
     def _corrupt(self, row: int, how: str) -> CorruptRowError:
         shard, inside = self.place(row)

@@ -53,22 +53,20 @@ COUNTS_OUT = types.Array(types.int64, 2, "C")
 BITS_OUT = types.Array(types.uint64, 2, "C")
 
 
-def _code_of(name: str, found: set[str]) -> set[str]:
-    """Adds to `found` the modules of this folder that make up the module `name`: itself, and what it imports."""
-    if name not in found:
-        found.add(name)
-        for imported in _OURS.findall((_FOLDER / f"{name}.py").read_text(encoding="utf-8")):
-            _code_of(imported, found)
+def _code_of(file: Path, found: set[Path]) -> set[Path]:
+    """Adds to `found` the files that make up a kernel's: itself, and what it imports of this folder."""
+    if file not in found:
+        found.add(file)
+        for imported in _OURS.findall(file.read_text(encoding="utf-8")):
+            _code_of(_FOLDER / f"{imported}.py", found)
     return found
 
 
 def _code_digest(path: str) -> str:
     """Of the code that a kernel in the file `path` is made of."""
-    if Path(path).parent != _FOLDER:
-        return "other"
     digest = hashlib.sha256()
-    for name in sorted(_code_of(Path(path).stem, set())):
-        digest.update(name.encode() + b"\0" + (_FOLDER / f"{name}.py").read_bytes())
+    for file in sorted(_code_of(Path(path), set()), key=lambda file: file.name):
+        digest.update(file.stem.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
 

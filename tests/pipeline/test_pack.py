@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gristmill.manifests.trainer_schema import BREAK_LEVELS, BREAK_TOP, HOLD_END, HOLD_START
-from gristmill.pipeline.cut import Structure
+from gristmill.pipeline.cut import Structure, cut
 from gristmill.pipeline.pack import NO_LIMIT, Pack, pack
 from gristmill.pipeline.pack_kernel import best_fit, bitset_levels
-from gristmill.pipeline.pack_plain import pack_plain
+from gristmill.pipeline.pack_plain import cut_plain, pack_plain
 
 contexts = st.one_of(st.integers(1, 80), st.sampled_from([63, 64, 65, 4095, 4096, 4097, 8192, 262_145]))
 
@@ -44,8 +44,12 @@ def structures(draw: st.DrawFn, lengths: list[int], context: int) -> Structure:
         holds = list(zip(bounds[::2], bounds[1::2], strict=False)) if draw(st.booleans()) else []
         media.append([])
         for start, end in holds:
-            at = draw(st.integers(start, end - 1))
-            media[-1].append((at, draw(st.integers(1, min(context, end - at)))))
+            at = start
+            for _ in range(draw(st.integers(1, 3))):
+                if at < end:
+                    at = draw(st.integers(at, end - 1))
+                    media[-1].append((at, draw(st.integers(1, min(context, end - at)))))
+                    at = sum(media[-1][-1])
         places = draw(st.lists(st.integers(1, max(length - 1, 1)), max_size=12, unique=True))
         free = [p for p in places if 0 < p < length and not any(s < p < e for s, e in holds)]
         levels = [(p, draw(st.integers(1, BREAK_TOP))) for p in free]
@@ -259,3 +263,42 @@ def test_nothing_packs_to_nothing() -> None:
 def test_import_leaves_numba_out() -> None:
     code = "import sys, gristmill.pipeline.pack; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_picture_stays_with_its_code_where_the_paragraph_behind_makes_both_too_long() -> None:
+    """Code [10, 80), the picture [80, 105), a paragraph to 130: more than a row of 100, the pair is not."""
+
+    def offsets(length: int, hold: tuple[int, int], picture: tuple[int, int]) -> list[int]:
+        one = structure_of([[(hold[0], HOLD_START), (hold[1], HOLD_END)]], [[picture]])
+        packed = pack(np.array([length]), np.arange(1, dtype=np.uint64), 100, one)
+        return sorted(packed.doc_offset.tolist())
+
+    assert offsets(180, (10, 130), (80, 25)) == [0, 10, 110]
+    assert offsets(270, (5, 230), (150, 20)) == [0, 100, 150, 250], "the code is too long: it stays with what is behind"
+
+
+@st.composite
+def long_holds(draw: st.DrawFn) -> tuple[int, int, Structure]:
+    """A document of one hold that is longer than a row, with some media."""
+    context = draw(st.integers(4, 40))
+    low = draw(st.integers(0, context))
+    high = low + draw(st.integers(context + 1, 4 * context))
+    media: list[tuple[int, int]] = []
+    at = low
+    for gap, size in draw(st.lists(st.tuples(st.integers(0, context), st.integers(1, context)), max_size=5)):
+        if at + gap + size <= high:
+            media.append((at + gap, size))
+            at += gap + size
+    length = high + draw(st.integers(0, 2 * context))
+    return length, context, structure_of([[(low, HOLD_START), (high, HOLD_END)]], [media])
+
+
+@given(long_holds())
+@settings(max_examples=400, deadline=None)
+def test_a_medium_of_a_hold_longer_than_a_row_stays_with_what_is_before_it(case: tuple[int, int, Structure]) -> None:
+    length, context, structure = case
+    parts = cut(ints([length]), context, structure)
+    assert parts.doc_offset.tolist() == cut_plain(ints([length]), context, structure).doc_offset.tolist()
+    ends = (structure.media_start + structure.media_len).tolist()
+    for low, high in pairwise([int(structure.breaks[0]) // BREAK_LEVELS, *ends]):
+        assert high - low > context or not any(low < place < high for place in parts.doc_offset.tolist())

@@ -64,11 +64,15 @@ def test_numba_that_was_there_before_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_kernel_is_compiled_anew_when_code_that_it_imports_changes() -> None:
+    from gristmill.pipeline.reader import fetch_kernel
     from gristmill.stages.kernels import jit
 
     def parts(name: str) -> set[str]:
-        return jit._code_of(name, set())  # pyright: ignore[reportPrivateUsage]
+        file = Path(jit.__file__).parent / f"{name}.py"
+        return {f.stem for f in jit._code_of(file, set())}  # pyright: ignore[reportPrivateUsage]
 
     assert {"words", "char_table", "segments_intern", "stop_table", "jit"} <= parts("words")
     assert {"segments_lines", "words", "char_table"} <= parts("segments_lines")
     assert "utf8" not in parts("words")
+    elsewhere = jit._code_of(Path(fetch_kernel.__file__), set())  # pyright: ignore[reportPrivateUsage]
+    assert {"fetch_kernel", "xxh3", "shingle_hash"} <= {file.stem for file in elsewhere}
