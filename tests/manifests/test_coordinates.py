@@ -123,9 +123,10 @@ def test_the_systems_are_those_of_their_authors() -> None:
 
 
 def test_halves_go_to_even_by_the_numbers_and_not_by_their_floats() -> None:
-    # 0.0005 and 0.0015 are no floats: 1000 * (0.5 / 1000) and 1000 * (1.5 / 1000) would round as they please.
     assert [formats.steps(at, 1000, 1000) for at in (0.5, 1.5, 2.5, 3.5)] == [0, 2, 2, 4]
     assert [formats.steps(at, 3000, 1000) for at in (1.5, 4.5, 7.5)] == [0, 2, 2]
+    # As floats these are just below a half, and went down: round(501.5 / 1000 * 1000) is 501.
+    assert (formats.steps(501.5, 1000, 1000), formats.steps(609.0, 1200, 1000)) == (502, 508)
 
 
 @given(st.lists(st.floats(), min_size=4, max_size=4), SIZES)
