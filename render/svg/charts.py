@@ -144,7 +144,7 @@ def frame(
     flat: bool = False,
     room: float = 0.0,
 ) -> Frame:
-    """The frame of a chart of values; `names` are those of a legend, `flat` puts the value axis below, `room` px is kept left."""
+    """The frame of a chart of values; `names` are a legend's, `flat` lays the value axis below, `room` px is left."""
     theme, size = theme_of(params), base_size(view)
     head, top = heading(params, view)
     back = [*ground(params, view), *head]
@@ -155,7 +155,7 @@ def frame(
             right -= max(text_width_px(name, size) for name in names) + size + 16
             back.append(legend(params, names, colours, (right + 12, top + 8), size))
         elif params["legend"] == "top" or legend_width(names, size) > view.width_px - 40:
-            back.append(legend(params | {"legend": "top"}, names, colours, (22, top), size))
+            back.append(legend({**params, "legend": "top"}, names, colours, (22, top), size))
             top += size * 2
         else:
             back.append(legend(params, names, colours, (22, view.height_px - 16 - size), size))

@@ -204,7 +204,7 @@ def text_width_px(words: str, size_px: float, face: str = "sans") -> float:
 
 
 def kerning_px(words: str, size_px: float, face: str = "sans") -> float:
-    """How far kerning moves the line's end, as a positive length: engines that kern and those that do not differ by it."""
+    """How far kerning moves the line's end, as a positive length: what engines that kern differ by from others."""
     kerns = _kerns(face)
     moved = sum(abs(kerns.get(words[at : at + 2], 0)) for at in range(len(words) - 1))
     return moved / UNITS_PER_EM * size_px

@@ -1,6 +1,6 @@
 """Colours that go together, and colours that can be read on others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -59,10 +59,10 @@ def sample_theme(draws: Draws, dark_chance: float = 0.25) -> dict[str, Any]:
     return asdict(Theme(*ground, hues=hues))
 
 
-def theme_of(params: Any) -> Theme:
+def theme_of(params: Mapping[str, Any]) -> Theme:
     """The theme that a family's params hold under `theme`."""
     held = params["theme"]
-    return Theme(**{**held, "hues": tuple(held["hues"])})
+    return Theme(held["paper"], held["surface"], held["ink"], held["muted"], held["rule"], tuple(held["hues"]))
 
 
 def parts_of(colour: str) -> tuple[int, int, int]:

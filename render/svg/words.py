@@ -117,7 +117,6 @@ BRANDS = (
     *("Merino", "Nova", "Orbis", "Pixel", "Rowan", "Solis", "Umbra", "Zephyr", "Cobalt", "Drum", "Grain", "Mono"),
 )
 TRADES = ("coffee roasters", "studio", "books", "bakery", "cycles", "ceramics", "records", "nursery", "press", "labs")
-ANIMALS = ("Fox", "Bear", "Owl", "Cat", "Rabbit", "Panda", "Pig", "Frog", "Mouse", "Koala")
 
 
 def subject(draws: Draws) -> str:

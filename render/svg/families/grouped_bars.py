@@ -37,7 +37,7 @@ def sample(draws: Draws) -> tuple[View, Params]:
 def write(params: Mapping[str, Any], view: View) -> Written:
     theme = theme_of(params)
     room = max(text_width_px(name, 15) for name in params["names"]) if params["flat"] else 0
-    totals = [sum(column) for column in zip(*params["values"], strict=True)]
+    totals = [float(sum(column)) for column in zip(*params["values"], strict=True)]
     values = totals if params["stacked"] else [value for row in params["values"] for value in row]
     made = frame(params, view, [value * 1.1 for value in values], params["series"], flat=params["flat"], room=room)
     rows, columns = len(params["series"]), len(params["names"])

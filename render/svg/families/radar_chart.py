@@ -41,7 +41,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     body = [*ground(params, view), *head]
     bottom = view.height_px - 14.0
     if params["keyed"] and legend_width(params["series"], size) < view.width_px - 40:
-        keys = params | {"legend": "bottom"}
+        keys = {**params, "legend": "bottom"}
         body.append(legend(keys, params["series"], theme.hues, (22, view.height_px - 18 - size), size))
         bottom -= size * 2
     longest = max(len(name) for name in params["names"])

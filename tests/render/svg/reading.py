@@ -1,4 +1,4 @@
-"""Where the text of a written SVG stands: boxes of its lines by the fonts' widths, through the transforms above them."""
+"""Where the text of a written SVG stands: boxes of lines by the fonts' widths, through the transforms above."""
 
 import math
 import re
@@ -112,9 +112,9 @@ def _lines(node: etree._Element, style: dict[str, str], matrix: Matrix, place: i
             y += float(span.get("dy", 0))
             spans.append((x, y, span.text or ""))
     out: list[Line] = []
-    for left, base, words in spans:
+    for start, base, words in spans:
         width = text_width_px(words, size, face_of(style)) + float(style.get("letter-spacing", 0)) * (len(words) - 1)
-        left -= {"middle": width / 2, "end": width}.get(style.get("text-anchor", "start"), 0)
+        left = start - {"middle": width / 2, "end": width}.get(style.get("text-anchor", "start"), 0)
         corners = [(left, base - 0.74 * size), (left + width, base + 0.12 * size)]
         corners += [(corners[0][0], corners[1][1]), (corners[1][0], corners[0][1])]
         points = [
