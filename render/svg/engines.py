@@ -10,6 +10,8 @@ from gristmill.render.svg.wire import Message, pack, unpack
 LIMITS = ChildLimits(max_seconds_per_record=10.0, max_rss_bytes=1 << 30, max_output_bytes=64 << 20)
 DRAW = "gristmill.render.svg.draw_child:serve"
 JUDGE = "gristmill.render.svg.judge_child:serve"
+# Pictures of a megabyte are taken and given back some dozen times a record: glibc would map and clear each anew.
+_ENV = {"MALLOC_MMAP_THRESHOLD_": str(64 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}
 _REASONS = {"timeout": "engine_timeout", "memory": "engine_memory", "died": "engine_died", "error": "engine_error"}
 
 
@@ -33,4 +35,4 @@ def child(target: str, limits: ChildLimits = LIMITS) -> KillableChild:
 
 @functools.lru_cache(maxsize=8)
 def _child(target: str, limits: ChildLimits, pid: int) -> KillableChild:
-    return KillableChild(target, b"", limits)
+    return KillableChild(target, b"", limits, _ENV)

@@ -104,9 +104,7 @@ def _drop_foreign(root: etree._Element) -> None:
             element.tag, foreign = f"{{{SVG_NS}}}{name}", False
         if name == "switch":
             _settle_switch(element)
-        elif (name == "foreignObject" and element.get("requiredExtensions")) or (
-            (foreign or name in _HARMLESS_TAGS) and element.getparent() is not None
-        ):
+        elif _is_extra(element, foreign) and element.getparent() is not None:
             _remove(element)
         elif name == "a":
             element.tag = f"{{{SVG_NS}}}g"
@@ -116,6 +114,12 @@ def _drop_foreign(root: etree._Element) -> None:
             raise Refused("script", name)
         elif name in ANIMATED:
             raise Refused("animation", name)
+
+
+def _is_extra(element: etree._Element, foreign: bool) -> bool:
+    """Whether an element is for editors, for people who read the code, or for renderers that can more."""
+    name = local(element)
+    return foreign or name in _HARMLESS_TAGS or (name == "foreignObject" and bool(element.get("requiredExtensions")))
 
 
 def _is_attached(element: etree._Element, root: etree._Element) -> bool:

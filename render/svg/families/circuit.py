@@ -164,7 +164,7 @@ class _Drawer:
         size = self.size
         if down:
             left = kind in ("battery", "cell", "round", "wave")
-            at = x - half - 5 if left else x - 18
+            at = x - half - 5 if left else x - half - 3
             return [text(at, baseline(y, size), words, size, self.theme.ink, "sans", "end").named("part name")]
         return [text(x, y - half * 0.75 - 5, words, size, self.theme.ink, "sans", "middle").named("part name")]
 

@@ -33,7 +33,8 @@ from gristmill.render.svg.writer import document
 def sample(draws: Draws) -> tuple[View, Params]:
     view, params = sample_scene(draws, ANY, "Contour map", 0.2)
     peaks: list[dict[str, Any]] = []
-    count = draws.integer(1, 4)
+    whole = draws.chance(0.2)
+    count = 1 if whole else draws.integer(1, 4)
     for place in range(count):
         peaks.append(
             {
@@ -53,7 +54,7 @@ def sample(draws: Draws) -> tuple[View, Params]:
         "lake": draws.chance(0.35),
         "grid": draws.pick(("none", "lines", "ticks")),
         "index": draws.chance(0.5),
-        "round": draws.chance(0.2),
+        "round": whole,
         "compass": draws.chance(0.3),
         "bar": draws.chance(0.3),
         "frame": draws.chance(0.3),

@@ -25,6 +25,9 @@ SEGMENT = st.one_of(
     st.tuples(POINT, POINT, POINT).map(lambda p: ("C", *p[0], *p[1], *p[2])),
     st.tuples(POINT, POINT).map(lambda p: ("Q", *p[0], *p[1])),
     POINT.map(lambda p: ("T", *p)),
+    st.tuples(st.integers(1, 99), st.booleans(), st.booleans(), POINT).map(
+        lambda a: ("A", a[0], a[0] + 1, 0, int(a[1]), int(a[2]), *a[3])
+    ),
 )
 
 
