@@ -22,7 +22,7 @@ CHROME: dict[str, str] = {
     "top-centre": "flex-direction:column;gap:$s2",
     "brand": "font-weight:700;font-size:$f3;white-space:nowrap;display:flex;align-items:center;gap:$s2",
     "links": "display:flex;gap:$s4;flex-wrap:wrap;align-items:center",
-    "links-on": "font-weight:600;text-decoration:underline;text-underline-offset:4px",
+    "links-on": "font-weight:600;text-decoration:underline;text-underline-offset:2px",
     "push": "margin-inline-start:auto",
     "find": "flex:1;min-width:0;max-width:420px",
     "foot": "border-top:1px solid $line;margin-top:$s5;color:$muted;font-size:$f1;background:$bg",
