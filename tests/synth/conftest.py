@@ -1,0 +1,13 @@
+"""Tokenizers are loaded and documents encoded once, before the tests that are timed."""
+
+import pytest
+
+from tests.synth.corpus import documents, tokenizer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def corpus() -> None:
+    """The tokenizers, and documents for all but the longest windows."""
+    for name in ("deepseek", "bytes"):
+        assert tokenizer(name).identity.name == name
+    documents(300_000)
