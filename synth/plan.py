@@ -30,8 +30,8 @@ ALL = ("all",)
 RESERVE_TOKENS = 512
 RECORDS_FRAC = 0.12
 """Most that records may take of a sequence."""
-PATH_FRAC = 0.2
-"""Most that one bank of paths may take of that."""
+PATH_FRAC = 0.4
+"""Most that one bank of paths may take of what is left of that."""
 MISSES_BEFORE_SCAN = 32
 
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -106,13 +106,15 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
     Raises UsageError where a family that is named finds no room, InputError where there are too few documents.
     """
     pool = _Pool(documents, params)
-    banks = plan_banks(params, costs) if params.modes.get("task") else ()
+    tasks = 0
     plans: list[SequencePlan] = []
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
         docs = pool.draw(params.context + RESERVE_TOKENS, draws.child("documents"))
         uses = tuple(pool.use(doc) for doc in docs)
-        plans.append(SequencePlan(number, mode, docs, uses, banks if mode == "task" else ()))
+        banks = plan_banks(params, costs, tasks) if mode == "task" else ()
+        tasks += mode == "task"
+        plans.append(SequencePlan(number, mode, docs, uses, banks))
     return plans
 
 
@@ -176,20 +178,22 @@ class _Pool:
         return self._totals[doc]
 
 
-def plan_banks(params: SynthParams, costs: Costs) -> tuple[BankPlan, ...]:
+def plan_banks(params: SynthParams, costs: Costs, turn: int = 0) -> tuple[BankPlan, ...]:
     """The banks of a sequence of this context: one of paths a family where it fits, sums for the rest.
 
+    Families that do not all find room take turns: `turn` counts the sequences with tasks.
     Raises UsageError where a named family, or any at all, finds no room.
     """
     chosen = [FAMILIES[name] for name in sorted(FAMILIES if params.families == ALL else params.families)]
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
     room = int(params.context * RECORDS_FRAC)
     banks: list[BankPlan] = []
-    for family in (f for f in chosen if f.law == "path"):
+    paths = [f for f in chosen if f.law == "path"]
+    for family in paths[turn % len(paths) :] + paths[: turn % len(paths)] if paths else []:
         left = wanted - sum(bank.asked for bank in banks)
-        limit = room if params.families != ALL and len(chosen) == 1 else int(room * PATH_FRAC)
-        banks += _path_bank(family, limit, left, costs)
-    room -= sum(bank.size.facts * costs.record[bank.family] for bank in banks)
+        found = _path_bank(family, room if len(chosen) == 1 else int(room * PATH_FRAC), left, costs)
+        room -= sum(bank.size.facts * costs.record[family.name] for bank in found)
+        banks += found
     wanted -= sum(bank.asked for bank in banks)
     banks += _sum_banks([f for f in chosen if f.law == "sum"], room, wanted, costs)
     absent = [f.name for f in chosen if f.name not in {bank.family for bank in banks}]
