@@ -1,13 +1,10 @@
 """Sequences from documents: plan, materialise, prove, and only then a row.
 
 Every row that `build` gives has been read back and proved by `solvers.prove`; one that fails is raised as `Discarded`
-with its reason, so that whoever calls can count it. `verify_row` is what anybody can do with the row alone: all proofs
-again, and each claim of the row against what is measured.
+with its reason, so that whoever calls can count it. `solvers.verify` does it again from the row alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isclose
-from typing import Any
 
 import pyarrow as pa
 
@@ -22,7 +19,7 @@ from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
 from gristmill.synth.solvers import prove
-from gristmill.synth.solvers.prove import Proof, Unproved
+from gristmill.synth.solvers.prove import Unproved
 from gristmill.synth.solvers.reading import read_row
 
 REASONS: Mapping[str, str] = {**materialise.REASONS, **prove.REASONS}
@@ -100,25 +97,3 @@ def build_all(
             yield build(plan, params, ordered, tokenizer, form)
         except Discarded as discarded:
             counted[discarded.reason] = counted.get(discarded.reason, 0) + 1
-
-
-def verify_row(row: pa.RecordBatch, tokenizer: Tokenizer) -> list[Proof]:
-    """All proofs of a row anew, from the row alone. Raises Unproved on the first that fails or claim that is wrong."""
-    reading = read_row(row, tokenizer)
-    proofs = prove.prove(reading, tokenizer)
-    for index, (task, proof) in enumerate(zip(reading.tasks, proofs, strict=True)):
-        for name, measured in vars(proof).items():
-            if not _agree(task[name], measured):
-                raise Unproved("claims", f"{name} is said to be {task[name]}, measured {measured}", index)
-        if not task["verified"]:
-            raise Unproved("claims", "the task is not marked as verified", index)
-    return proofs
-
-
-def _agree(claimed: Any, measured: Any) -> bool:
-    """Equal, floats as far as float32 tells."""
-    if isinstance(measured, tuple):
-        return claimed is not None and len(claimed) == len(measured) and all(map(_agree, claimed, measured))
-    if isinstance(measured, float):
-        return claimed is not None and isclose(claimed, measured, rel_tol=1e-6, abs_tol=1e-7)
-    return claimed == measured

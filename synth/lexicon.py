@@ -9,11 +9,12 @@ from collections.abc import Callable
 
 from gristmill.manifests.errors import InputError
 from gristmill.render.draws import Draws
+from gristmill.synth.solvers.leaks import MIN_LETTERS
 
 CONSONANTS = "bdfgklmnprstvz"
 VOWELS = "aeiou"
 SHAPES = ("cvcvcvc", "cvccvcv", "cvcvccvc", "cvccvcvc", "cvcvcvcvc", "cvccvcvcv")
-MIN_LETTERS, MAX_LETTERS = 7, 9
+MAX_LETTERS = 9
 MAX_TRIES_PER_NAME = 200
 """Names that a text holds, or that hold one another, are drawn again; 3 in 1,000 are (20,000 names, 14 letters)."""
 

@@ -13,11 +13,11 @@ from gristmill.render.draws import Draws
 from gristmill.synth import grammar
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
-from gristmill.synth.leaks import NameScan
 from gristmill.synth.lexicon import names
 from gristmill.synth.place import Placed, place
 from gristmill.synth.plan import BankPlan
 from gristmill.synth.protocol import Bank, Family
+from gristmill.synth.solvers.leaks import NameScan
 
 PieceKind = Literal["record", "query", "answer"]
 

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.tokenizer import Tokenizer
-from gristmill.synth.leaks import NameScan
+from gristmill.synth.solvers.leaks import NameScan
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, check_joins
 from gristmill.synth.solvers.spans import Span, cover_number, extent
 from gristmill.synth.solvers.sums import Contradiction, SumQuery, needed, read_sum_query, solve_sum
@@ -158,6 +158,7 @@ def _check_leaks(reading: Reading, records: Mapping[int, str]) -> None:
 
 def _prove_task(seen: _Seen, index: int) -> Proof:
     task = seen.reading.tasks[index]
+    _check_values(task, index)
     evidence, others = _check_spans(seen.reading, task, index)
     query = seen.reading.piece(task["query_start"], task["query_end"])
     answer = seen.reading.piece(task["answer_start"], task["answer_end"]).strip()
@@ -201,7 +202,19 @@ def discriminating_offset(candidates: Sequence[str], tokenizer: Tokenizer) -> in
     """The first token of an answer at which the candidates differ: what accuracy is to be measured on."""
     encoded = tokenizer.encode_batch(pa.array([text + "\n\n" for text in candidates], pa.large_string()))
     ids = [encoded.ids[a:b].tolist() for a, b in pairwise(encoded.offsets.tolist())]
-    return next(at for at, here in enumerate(zip(*ids, strict=False)) if len(set(here)) > 1)
+    return next((at for at, here in enumerate(zip(*ids, strict=False)) if len(set(here)) > 1), 0)
+
+
+_NEEDED = ("family", "query_start", "query_end", "answer_start", "answer_end", "answer", "evidence", "distractors")
+
+
+def _check_values(task: Mapping[str, Any], index: int) -> None:
+    """Nothing that is needed is null."""
+    spans = (*(task["evidence"] or ()), *(task["distractors"] or ()))
+    if any(task[name] is None for name in _NEEDED) or any(
+        span is None or span["start"] is None or span["end"] is None for span in spans
+    ):
+        raise Unproved("claims", "null where there must be a value", index)
 
 
 def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple[list[Span], list[Span]]:
@@ -212,13 +225,16 @@ def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple
     query, answer = (task["query_start"], task["query_end"]), (task["answer_start"], task["answer_end"])
     evidence = [(e["start"], e["end"]) for e in task["evidence"]]
     others = [(d["start"], d["end"]) for d in task["distractors"]]
+    if len(set(evidence) | set(others)) < len(evidence) + len(others):
+        raise Unproved("spans", "a record stands twice among evidence and distractors", index)
     wanted = [(query, "query"), (answer, "answer"), *((span, "record") for span in (*evidence, *others))]
     for span, kind in wanted:
         if where.get(span, ("none", 0))[0] != kind:
             raise Unproved("spans", f"{span} is no {kind}", index)
     if not evidence or max(end for _, end in evidence) > query[0] or answer[0] != query[1]:
         raise Unproved("spans", "evidence, query and answer are not in this order", index)
-    if any(e["segment"] is None or reading.spans[e["segment"]] != (e["start"], e["end"]) for e in task["evidence"]):
+    at = {span: number for number, span in enumerate(reading.spans)}
+    if any(at[e["start"], e["end"]] != e["segment"] for e in task["evidence"]):
         raise Unproved("spans", "evidence names another segment", index)
     if len({where[span][1] for span in (query, answer, *evidence)}) != 1:
         raise Unproved("groups", "evidence, query and answer are in different attention groups", index)
@@ -294,7 +310,7 @@ def _earlier(reading: Reading, bank: _Bank, index: int) -> int:
     task, spans = reading.tasks[index], set(bank.spans)
     return sum(
         other["family"] == task["family"]
-        and other["answer_end"] <= task["query_start"]
-        and (other["evidence"][0]["start"], other["evidence"][0]["end"]) in spans
+        and (other["answer_end"] or 0) <= task["query_start"]
+        and any((e["start"], e["end"]) in spans for e in other["evidence"] or ())
         for other in reading.tasks
     )

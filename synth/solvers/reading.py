@@ -59,9 +59,13 @@ def read_row(row: pa.RecordBatch, tokenizer: Tokenizer) -> Reading:
     """Read a batch of one row."""
     n_tokens = row.column("n_tokens")[0].as_py()
     context = row.column("input_ids").type.list_size
-    ids = row.column("input_ids").flatten().to_numpy()[: max(n_tokens, 0)]
+    if n_tokens is None or not 0 < n_tokens <= context:
+        raise Unreadable(f"{n_tokens} tokens in a row of {context}")
+    ids = row.column("input_ids").flatten().to_numpy()[:n_tokens]
     segments = row.column("segments").flatten()
     starts, ends, groups = (segments.field(name).to_pylist() for name in ("start", "end", "attn_group"))
+    if [0, *ends] != [*starts, n_tokens] or any(start >= end for start, end in zip(starts, ends, strict=True)):
+        raise Unreadable("segments do not tile the tokens")
     text, bytes_at = _decode(ids, tokenizer)
     return Reading(
         context=context,
@@ -72,7 +76,7 @@ def read_row(row: pa.RecordBatch, tokenizer: Tokenizer) -> Reading:
         spans=tuple(zip(starts, ends, strict=True)),
         kinds=tuple(segments.field("kind").to_pylist()),
         groups=tuple(groups),
-        tasks=tuple(row.column("tasks")[0].as_py()),
+        tasks=tuple(row.column("tasks")[0].as_py() or ()),
     )
 
 

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from gristmill.synth.solvers.words import names_in, numbers_in
 
-_MODULUS = re.compile(r"(?:modulo|division by|remainder by|dial of) (\d+)")
-_REVISION = re.compile(r"revision\W{1,2}(\d+)")
+_MODULUS = re.compile(r"(?:modulo|division by|remainder by|dial of) (\d{1,9})(?!\d)")
+_REVISION = re.compile(r"revision\W{1,2}(\d{1,9})(?!\d)")
+
+MAX_MODULUS = 10_000
 
 
 class Contradiction(Exception):
@@ -35,6 +37,8 @@ def read_sum_query(text: str, by_revision: bool) -> SumQuery:
     numbers = numbers_in(text)
     if len(names) != 1 or len(moduli) != 1 or len(numbers) != 2:
         raise Contradiction(f"a query with names {sorted(names)}, moduli {moduli} and numbers {numbers}")
+    if not 2 <= moduli[0] <= MAX_MODULUS or moduli[0] not in numbers:
+        raise Contradiction(f"a query modulo {moduli[0]}")
     numbers.remove(moduli[0])
     if by_revision and [int(m) for m in _REVISION.findall(text)] != numbers:
         raise Contradiction("a query without its revision")
@@ -50,6 +54,8 @@ def read_entry(text: str, by_revision: bool) -> tuple[int, int]:
         if len(found) != 1:
             raise Contradiction(f"a record with revisions {found}")
         revision = found[0]
+        if revision not in numbers:
+            raise Contradiction(f"a record whose revision {revision} is no number")
         numbers.remove(revision)
     if len(numbers) != 1:
         raise Contradiction(f"a record with numbers {numbers}")

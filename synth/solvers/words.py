@@ -1,13 +1,14 @@
 """Reading planted sentences without knowing their templates: invented names and numbers, whatever stands around them.
 
 A name is a capital and 6 to 8 lower-case letters in the spelling of invented words. Numbers are runs of digits that
-are no part of a date or a time. This is written from the data contract, not from the grammar that words the records.
+are no part of a date or a time, of nine at most. This is written from the data contract, not from the grammar that
+words the records.
 """
 
 import re
 
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}|\d{2}:\d{2}:\d{2}")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _CONSONANT, _VOWEL = "[bdfgklmnprstvz]", "[aeiou]"
 _NAME = re.compile(
     rf"(?<![^\W_])(?=[A-Z][a-z]{{6,8}}(?![^\W_]))(?i:{_CONSONANT}{_VOWEL}(?:{_CONSONANT}{{1,2}}{_VOWEL}){{2,3}}{_CONSONANT}?)(?![^\W_])"

@@ -10,4 +10,5 @@ def corpus() -> None:
     """The tokenizers, and documents for all but the longest windows."""
     for name in ("deepseek", "bytes"):
         assert tokenizer(name).identity.name == name
-    documents(300_000)
+    for tokens, name in ((300_000, "deepseek"), (150_003, "deepseek"), (196_608, "bytes")):
+        assert documents(tokens, name)

@@ -2,26 +2,32 @@
 
 import multiprocessing
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gristmill.manifests.errors import InputError, UsageError
+from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import packed_schema
 from gristmill.synth import grammar
 from gristmill.synth.atoms import Prepared, prepare
-from gristmill.synth.build import build, build_all, measure_costs, plans, verify_row
+from gristmill.synth.build import build, build_all, measure_costs, plans
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns
-from gristmill.synth.solvers.prove import Unproved
+from gristmill.synth.solvers.prove import REASONS, Unproved
+from gristmill.synth.solvers.verify import verify_row, verify_shards
 from tests.synth.corpus import documents, form, form_of, source, tokenizer
 
 Row = dict[str, Any]
@@ -266,6 +272,67 @@ def test_every_proof_can_fail(change: Callable[[Row], None], reasons: set[str]) 
 
 def test_an_undamaged_copy_is_proved() -> None:
     assert verify_row(damaged(lambda _: None), tokenizer())
+
+
+WRONG = st.one_of(st.none(), st.integers(-3, 9000), st.sampled_from((0, 1, 8191, 8192, 8193, (1 << 31) - 1)))
+
+
+@given(st.data())
+def test_hostile_rows_are_refused_in_words(data: st.DataObject) -> None:
+    """Any number of a row, of a segment, a task or its evidence is made another, or null: proved or Unproved."""
+    row = made(8192)
+    (plain,) = row.to_pylist()
+    task = data.draw(st.sampled_from(plain["tasks"]))
+    where = data.draw(st.sampled_from([plain, task, *plain["segments"], *task["evidence"], *task["distractors"][:3]]))
+    name = data.draw(st.sampled_from(sorted(k for k, v in where.items() if isinstance(v, int | str))))
+    value = data.draw(WRONG)
+    where[name] = str(value) if isinstance(where[name], str) and value is not None else value
+    if name == "row_id" or (name == "verified" and value is not None):
+        return
+    try:
+        batch = pa.RecordBatch.from_pylist([plain], schema=row.schema)
+    except (pa.ArrowInvalid, OverflowError):
+        return
+    try:
+        verify_row(batch, tokenizer())
+    except Unproved as error:
+        assert error.reason in REASONS
+
+
+def shard_of(rows: list[pa.RecordBatch], path: Path) -> Path:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows[0].schema) as writer:
+        for row in rows:
+            writer.write_batch(row)
+    return path
+
+
+def test_shards_are_verified_by_who_has_nothing_else(tmp_path: Path) -> None:
+    good = made(50_001)
+    paths = [shard_of([good, made(50_001, "concat")], tmp_path / "a.arrow"), shard_of([good], tmp_path / "b.arrow")]
+    verified = verify_shards(paths, tokenizer())
+    assert verified.rows == 3 and verified.tasks == 2 * len(good.column("tasks")[0]) > 0
+    assert verified.classes == {"A": verified.tasks} and set(verified.families) <= set(FAMILIES)
+    wrong = damaged(_told)
+    bad = shard_of([good, wrong], tmp_path / "c.arrow")
+    with pytest.raises(VerifyError, match=r"c\.arrow row 1: not proved: task 0: claims") as caught:
+        verify_shards([bad], tokenizer())
+    assert caught.value.exit_code == 4
+    with pytest.raises(VerifyError, match="another tokenizer"):
+        verify_shards(paths, tokenizer("bytes"))
+    (plain,) = good.to_pylist()
+    plain["row_id"] = b"0" * 16
+    shard_of([pa.RecordBatch.from_pylist([plain], schema=good.schema)], tmp_path / "d.arrow")
+    with pytest.raises(VerifyError, match="row_id"):
+        verify_shards([tmp_path / "d.arrow"], tokenizer())
+
+
+def test_verifying_imports_nothing_that_makes_rows() -> None:
+    code = (
+        "import sys, gristmill.synth.solvers.verify, gristmill.synth.solvers.cheaters;"
+        "print(sorted(n for n in sys.modules if n.startswith('gristmill.synth.') and '.solvers' not in n))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_plan_that_leaves_no_room_for_documents_is_discarded() -> None:

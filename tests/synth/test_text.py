@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gristmill.manifests.errors import InputError
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import ATOM_CHARS, cut, encode, prepare, whole_text
-from gristmill.synth.leaks import NameScan
-from gristmill.synth.lexicon import MAX_LETTERS, MIN_LETTERS, names
+from gristmill.synth.lexicon import MAX_LETTERS, names
+from gristmill.synth.solvers.leaks import MIN_LETTERS, NameScan
 from gristmill.synth.solvers.words import names_in, numbers_in
 from tests.synth.corpus import code, prose, source, tokenizer
 

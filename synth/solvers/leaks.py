@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gristmill.synth.lexicon import MIN_LETTERS
-
+MIN_LETTERS = 7
+"""Of a name: shorter ones would be found in words."""
 _HEAD = 4
 _BITS = 22
 _MULTIPLIER = np.uint32(2654435769)
