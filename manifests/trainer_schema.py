@@ -36,7 +36,7 @@ from gristmill.manifests.schema import ID_BYTES
 FORMAT_VERSION = 1
 MAX_CONTEXT = (1 << 31) - 1
 
-SEGMENT_KINDS = ("text", "code", "image", "video", "record", "query", "answer", "separator")
+SEGMENT_KINDS = ("text", "code", "image", "video", "record", "query", "answer", "separator", "marker")
 """Closed; a kind's index stands for it in `row_id`, so new kinds are appended."""
 
 TASK_CLASSES = ("A", "B", "C")

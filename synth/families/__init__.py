@@ -1,0 +1,1 @@
+"""Families of tasks, one a file; `catalogue` names them."""

@@ -1,0 +1,95 @@
+"""Surface templates: beginnings, cores and endings, combined so that no two templates share more than one of them.
+
+Template (i, j) of a register has beginning i, core j and ending (i + j) mod 8, a Latin square: two templates of a
+register share one part of three at most, so their word trigrams overlap by less than half. 7 registers of 64 give a
+family 448 record templates; 64 more ask. Every fourth core, whatever its register, is held out from training, so a
+held-out template has words about the fact itself that no training record has.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from gristmill.render.draws import Draws
+from gristmill.synth.protocol import Wording
+from gristmill.synth.registers import ASK_LEADS, ASK_TAILS, PEOPLE, PLACES, REGISTERS
+
+Split = Literal["train", "held_out"]
+SPLITS: tuple[Split, ...] = ("train", "held_out")
+
+SQUARE = 8
+PER_REGISTER = SQUARE * SQUARE
+RECORD_TEMPLATES = PER_REGISTER * len(REGISTERS)
+ASK_TEMPLATES = PER_REGISTER
+HELD_OUT_EVERY = 4
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def record_template(wording: Wording, number: int) -> str:
+    """Record template `number` of [0, RECORD_TEMPLATES), with its slots."""
+    register = REGISTERS[number // PER_REGISTER]
+    lead, core, tail = _parts(number)
+    cores = wording.clauses if register.kind == "clause" else wording.fields
+    return register.leads[lead] + cores[register.cores[core]] + register.tails[tail]
+
+
+def ask_template(wording: Wording, number: int) -> str:
+    """Query template `number` of [0, ASK_TEMPLATES), with its slots; what ends it calls for the answer."""
+    lead, core, tail = _parts(number)
+    return ASK_LEADS[lead] + wording.asks[core] + ASK_TAILS[tail]
+
+
+def _parts(number: int) -> tuple[int, int, int]:
+    lead, core = divmod(number % PER_REGISTER, SQUARE)
+    return lead, core, (lead + core) % SQUARE
+
+
+def record_split(number: int) -> Split:
+    """Which split a record template belongs to, by its core."""
+    register = REGISTERS[number // PER_REGISTER]
+    return _split(register.cores[number % SQUARE])
+
+
+def ask_split(number: int) -> Split:
+    """Which split a query template belongs to, by its core."""
+    return _split(number % SQUARE)
+
+
+def _split(core: int) -> Split:
+    return "held_out" if core % HELD_OUT_EVERY == HELD_OUT_EVERY - 1 else "train"
+
+
+RECORDS_OF: Mapping[Split, tuple[int, ...]] = {
+    split: tuple(n for n in range(RECORD_TEMPLATES) if record_split(n) == split) for split in SPLITS
+}
+ASKS_OF: Mapping[Split, tuple[int, ...]] = {
+    split: tuple(n for n in range(ASK_TEMPLATES) if ask_split(n) == split) for split in SPLITS
+}
+
+
+def fill(template: str, slots: Mapping[str, str], draws: Draws) -> str:
+    """The template's text: its facts from `slots`, people, places, dates and times from `draws`."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return slots[name] if name in slots else _decoration(name, draws)
+
+    return _SLOT.sub(value, template)
+
+
+def _decoration(name: str, draws: Draws) -> str:
+    if name == "person":
+        return draws.pick(PEOPLE)
+    if name == "place":
+        return draws.pick(PLACES)
+    if name == "time":
+        return f"{draws.integer(0, 24):02}:{draws.integer(0, 60):02}:{draws.integer(0, 60):02}"
+    if name == "date":
+        return f"{draws.integer(1990, 2026)}-{draws.integer(1, 13):02}-{draws.integer(1, 29):02}"
+    raise KeyError(name)
+
+
+def masked(template: str) -> tuple[str, ...]:
+    """The words of a template when every name, number and decoration is the same word: what repetition is told by."""
+    return tuple(re.findall(r"\w+", _SLOT.sub("0", template).lower()))

@@ -1,0 +1,99 @@
+"""A plan made into a sequence: the same ids wherever and by however many it is made.
+
+In: a `SequencePlan`, the documents that it names (in content order), a tokenizer; out: a `Material` of exactly
+`context` ids but for at most MAX_PAD of padding. Raises `Discarded` where the sequence cannot be as planned; the
+reasons are REASONS.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gristmill.manifests.tokenizer import Tokenizer
+from gristmill.render.draws import Draws
+from gristmill.synth.atoms import Ids, Prepared, encode
+from gristmill.synth.budget import MAX_PAD, take
+from gristmill.synth.layout import (
+    Filler,
+    Stretch,
+    Ties,
+    draw_ties,
+    encode_filler,
+    filler_stretches,
+    with_planted,
+)
+from gristmill.synth.order import KNOT_PARTS, Mode
+from gristmill.synth.plan import SequencePlan, SynthParams
+from gristmill.synth.plant import Planted, plant
+
+MATERIAL_VERSION = 1
+
+REASONS: Mapping[str, str] = {
+    "padding": f"more than {MAX_PAD} tokens could not be filled",
+    "over_budget": "what was planted leaves no room for documents",
+}
+"""Why a planned sequence is discarded; `prove` has more."""
+
+
+class Discarded(Exception):
+    """A planned sequence that does not come to be."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Material:
+    """A sequence before it is a row."""
+
+    plan: SequencePlan
+    filler: Filler
+    planted: Planted
+    piece_ids: tuple[Ids, ...]
+    stretches: tuple[Stretch, ...]
+    n_tokens: int
+    """Valid ids, the last end-of-sequence id included."""
+
+
+def materialise(
+    plan: SequencePlan, params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer
+) -> Material:
+    """The sequence of a plan. Raises Discarded."""
+    draws = Draws("synth", MATERIAL_VERSION, params.seed, params.context, plan.number)
+    drawn = [documents[doc] for doc in plan.docs]
+    planted = Planted((), ())
+    if plan.banks:
+        planted = plant(plan.banks, [doc.text.encode() for doc in drawn], params.split, draws.child("plant"))
+    piece_ids = tuple(encode([piece.text for piece in planted.pieces], tokenizer))
+    ties, overhead = _ties(plan.mode, drawn, tokenizer, draws.child("ties"))
+    ends = 0 if plan.mode == "concat" else 1
+    room = params.context - ends - sum(map(len, piece_ids))
+    if room <= MAX_PAD:
+        raise Discarded("over_budget", f"{params.context - room} of {params.context} tokens are planted")
+    filler = encode_filler(drawn, take(drawn, overhead, room, tokenizer), ties, tokenizer)
+    stretches = filler_stretches(plan.mode, filler, tokenizer, draws.child("order"))
+    if planted.pieces:
+        stretches = with_planted(stretches, planted, piece_ids)
+    n_tokens = sum(len(stretch.ids) for stretch in stretches) + ends
+    if params.context - n_tokens > MAX_PAD:
+        raise Discarded("padding", f"{params.context - n_tokens} tokens")
+    return Material(plan, filler, planted, piece_ids, tuple(stretches), n_tokens)
+
+
+def _ties(
+    mode: Mode, documents: Sequence[Prepared], tokenizer: Tokenizer, draws: Draws
+) -> tuple[list[Ties], list[int]]:
+    """Ties of each document (none but in knot mode), and what each costs beside its atoms."""
+    if mode != "knot":
+        return [], [1 if mode == "concat" else 0] * len(documents)
+    counts = [min(draws.pick(KNOT_PARTS), len(doc.tokens)) for doc in documents]
+    ties = draw_ties(counts, draws)
+    costs = [len(ids) for ids in encode([text for tie in ties for text in (*tie.ends, *tie.heads)], tokenizer)]
+    overhead: list[int] = []
+    at = 0
+    for tie in ties:
+        size = len(tie.ends) + len(tie.heads)
+        overhead.append(sum(costs[at : at + size]))
+        at += size
+    return ties, overhead

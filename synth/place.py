@@ -1,0 +1,95 @@
+"""Where the facts and questions of a bank go: positions in [0, 1) of the filler, before any secret is looked at.
+
+Sums may be spread: the facts of a chain stand one in each of as many strata, in random order, in front of the
+question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
+independently and uniformly, and those are asked whose path happens to be spread (`wide`); with a share `alpha` of
+starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
+any start may be asked.
+
+A question stands behind all that it needs, at least `gap` away.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gristmill.render.draws import Draws
+from gristmill.synth.protocol import Bank, Law, Size
+
+LATE = 0.9
+LATE_FRAC = 0.85
+"""Share of questions in the last tenth."""
+EARLIEST = 0.4
+"""Other questions stand behind this."""
+GAP_LATE, GAP_INSIDE = 1 / 256, 1 / 64
+SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
+"""Least distance between the first and the last evidence of a sum, of the whole sequence."""
+MAX_TRIES = 400
+PATH_SPAN, PATH_COVER_16TH = 0.3, 3
+MIN_ALPHA = 0.95
+
+
+@dataclass(frozen=True)
+class Placed:
+    """`facts[i]` is where fact i goes; `asked` holds chains with where their question goes; `alpha` as above."""
+
+    facts: tuple[float, ...]
+    asked: tuple[tuple[int, float], ...]
+    alpha: float
+
+
+def place(bank: Bank, size: Size, law: Law, asked: int, draws: Draws) -> Placed:
+    """Places for a bank, `asked` of whose chains are asked. Raises ValueError where it has fewer chains."""
+    if not 0 < asked <= size.chains:
+        raise ValueError(f"{asked} questions of a bank of {size.chains} chains")
+    return _spread(bank, size, asked, draws) if law == "sum" else _scattered(bank, size, asked, draws)
+
+
+def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
+    """Chains that are not asked are placed as those that are."""
+    facts = [0.0] * len(bank.facts)
+    where: list[float] = []
+    for question, chain in zip(bank.questions, _by_chain(bank, size), strict=True):
+        late = draws.chance(LATE_FRAC)
+        at = draws.real(LATE, 1) if late else draws.real(EARLIEST, LATE)
+        limit = at - (GAP_LATE if late else GAP_INSIDE)
+        places = _strata(len(chain), limit, draws)
+        for _ in range(MAX_TRIES):
+            needed = [p for fact, p in zip(chain, places, strict=True) if fact in question.evidence]
+            if max(needed) - min(needed) >= (SPAN_LATE if late else SPAN_INSIDE):
+                break
+            places = _strata(len(chain), limit, draws)
+        for fact, p in zip(chain, places, strict=True):
+            facts[fact] = p
+        where.append(at)
+    chosen = sorted(draws.some(range(size.chains), asked))
+    return Placed(tuple(facts), tuple((chain, where[chain]) for chain in chosen), 1.0)
+
+
+def _by_chain(bank: Bank, size: Size) -> list[list[int]]:
+    chains: list[list[int]] = [[] for _ in range(size.chains)]
+    for index, fact in enumerate(bank.facts):
+        chains[fact.chain].append(index)
+    return chains
+
+
+def _strata(count: int, limit: float, draws: Draws) -> list[float]:
+    """One place in each of `count` equal parts of [0, limit), in random order."""
+    return [(part + draws.frac()) / count * limit for part in draws.shuffled(range(count))]
+
+
+def _scattered(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
+    late = draws.chance(LATE_FRAC)
+    first = LATE if late else draws.real(EARLIEST, LATE)
+    limit = first - (GAP_LATE if late else GAP_INSIDE)
+    facts = tuple(draws.real(0, limit) for _ in bank.facts)
+    wide = [c for c, q in enumerate(bank.questions) if is_wide([facts[e] for e in q.evidence])]
+    alpha = len(wide) / size.chains
+    if alpha < MIN_ALPHA or len(wide) < asked:
+        wide, alpha = list(range(size.chains)), 1.0
+    chosen = sorted(draws.some(wide, asked))
+    return Placed(facts, tuple((chain, draws.real(first, 1)) for chain in chosen), alpha)
+
+
+def is_wide(places: Sequence[float]) -> bool:
+    """Whether a path's rows span PATH_SPAN and touch PATH_COVER_16TH sixteenths of the sequence."""
+    return max(places) - min(places) >= PATH_SPAN and len({int(p * 16) for p in places}) >= PATH_COVER_16TH

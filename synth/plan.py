@@ -1,0 +1,231 @@
+"""Plans of sequences, from metadata alone: which documents, in which way permuted, with which banks of tasks.
+
+In: the metadata of prepared documents (`atoms.Prepared`; the text is not looked at), what a record costs in this
+tokenizer, and the parameters. Out: one `SequencePlan` a sequence; `materialise` makes its bytes anywhere. A plan
+depends on no order of documents, no worker and no clock.
+
+No document and no cluster of near duplicates stands twice in a sequence, and none in more than `max_uses` of them;
+longer ones are drawn more often, in proportion to the square root of their length (reference 4.7). Documents are drawn
+until they have RESERVE more tokens than the context, so that nothing is ever repeated to fill it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import isqrt
+
+from gristmill.manifests.errors import InputError, UsageError
+from gristmill.render.draws import Draws
+from gristmill.synth.atoms import Prepared
+from gristmill.synth.families.catalogue import FAMILIES
+from gristmill.synth.grammar import Split
+from gristmill.synth.order import MODES, Mode
+from gristmill.synth.protocol import Family, Size
+
+PLAN_VERSION = 1
+MIN_CONTEXT = 8192
+MILLION = 1 << 20
+ALL = ("all",)
+RESERVE_TOKENS = 512
+RECORDS_FRAC = 0.12
+"""Most that records may take of a sequence."""
+PATH_FRAC = 0.4
+"""Most that one bank of paths may take of what is left of that."""
+MISSES_BEFORE_SCAN = 32
+
+DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
+
+
+@dataclass(frozen=True)
+class SynthParams:
+    """What is wanted. `context` tokens a sequence; `modes` weights; `tasks_per_million` for 2**20 tokens.
+
+    `families` are names, or ALL: those that find room. `split`: which templates records and questions are worded with.
+    """
+
+    context: int
+    sequences: int
+    seed: int
+    modes: Mapping[str, float] = field(default_factory=lambda: DEFAULT_MODES)
+    families: tuple[str, ...] = ALL
+    tasks_per_million: int = 400
+    split: Split = "train"
+    max_uses: int = 4
+
+    def __post_init__(self) -> None:
+        if self.context < MIN_CONTEXT:
+            raise UsageError("a window is too short for tasks", "synth.context", self.context, f"give {MIN_CONTEXT}")
+        unknown = sorted(set(self.modes) - set(MODES))
+        if unknown or not any(self.modes.values()) or min(self.modes.values()) < 0:
+            remedy = f"give weights, not all 0, to some of {', '.join(MODES)}"
+            raise UsageError("no such modes", "synth.modes", dict(self.modes), remedy)
+        missing = [] if self.families == ALL else sorted(set(self.families) - set(FAMILIES))
+        if missing:
+            raise UsageError("no such family", "synth.families", missing[0], f"name some of {', '.join(FAMILIES)}")
+        if min(self.sequences, self.tasks_per_million, self.max_uses) < 1:
+            raise UsageError("out of range", "synth", None, "sequences, tasks_per_million and max_uses are at least 1")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Tokens of a record and of a question with its answer, of each family: no less than the mean over templates."""
+
+    record: Mapping[str, int]
+    ask: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class BankPlan:
+    """A bank to plant: `asked` questions of it."""
+
+    family: str
+    size: Size
+    asked: int
+
+
+@dataclass(frozen=True)
+class SequencePlan:
+    """Sequence `number`: documents by their index in content order, how often each was used before, and banks."""
+
+    number: int
+    mode: Mode
+    docs: tuple[int, ...]
+    uses: tuple[int, ...]
+    banks: tuple[BankPlan, ...]
+
+
+def content_order(documents: Sequence[Prepared]) -> list[Prepared]:
+    """The order that plans count documents in: by content hash, then id."""
+    return sorted(documents, key=lambda d: (d.source.content_hash, d.source.id))
+
+
+def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs) -> list[SequencePlan]:
+    """A plan for each sequence; `documents` in content order.
+
+    Raises UsageError where a family that is named finds no room, InputError where there are too few documents.
+    """
+    pool = _Pool(documents, params)
+    tasks = 0
+    plans: list[SequencePlan] = []
+    for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
+        draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
+        docs = pool.draw(params.context + RESERVE_TOKENS, draws.child("documents"))
+        uses = tuple(pool.use(doc) for doc in docs)
+        banks = plan_banks(params, costs, tasks) if mode == "task" else ()
+        tasks += mode == "task"
+        plans.append(SequencePlan(number, mode, docs, uses, banks))
+    return plans
+
+
+def mode_turns(modes: Mapping[str, float], sequences: int) -> list[Mode]:
+    """The mode of each sequence: always the one that is furthest behind its share, `task` where several are."""
+    total = sum(modes.values())
+    given = dict.fromkeys(MODES, 0)
+    turns: list[Mode] = []
+    for number in range(1, sequences + 1):
+        owing = [(modes.get(m, 0.0) / total * number - given[m], MODES.index(m)) for m in MODES if modes.get(m)]
+        turns.append(MODES[max(owing)[1]])
+        given[turns[-1]] += 1
+    return turns
+
+
+class _Pool:
+    """Documents to draw from."""
+
+    def __init__(self, documents: Sequence[Prepared], params: SynthParams) -> None:
+        self._totals = [doc.total for doc in documents]
+        self._clusters = [doc.source.cluster for doc in documents]
+        self._uses = [0] * len(documents)
+        self._max_uses = params.max_uses
+        self._sums = list(accumulate(isqrt(total) for total in self._totals))
+
+    def use(self, doc: int) -> int:
+        """How often it was used before; it is used once more."""
+        self._uses[doc] += 1
+        return self._uses[doc] - 1
+
+    def draw(self, tokens: int, draws: Draws) -> tuple[int, ...]:
+        """Documents with at least so many tokens, in random order."""
+        chosen: list[int] = []
+        clusters: set[bytes] = set()
+        have = misses = 0
+        while have < tokens and misses < MISSES_BEFORE_SCAN and self._sums:
+            doc = bisect_right(self._sums, draws.integer(0, self._sums[-1]))
+            if self._free(doc, clusters):
+                misses, have = 0, have + self._take(doc, chosen, clusters)
+            else:
+                misses += 1
+        if have < tokens:
+            for doc in draws.shuffled(range(len(self._totals))):
+                if have < tokens and self._free(doc, clusters):
+                    have += self._take(doc, chosen, clusters)
+        if have < tokens:
+            raise InputError(
+                "too few documents for a sequence",
+                where="synth",
+                value=f"{have} tokens that it may hold, {tokens} needed",
+                remedy="give more documents, fewer or shorter sequences, or a higher max_uses; none is ever repeated",
+            )
+        return tuple(chosen)
+
+    def _free(self, doc: int, clusters: set[bytes]) -> bool:
+        return self._uses[doc] < self._max_uses and self._clusters[doc] not in clusters
+
+    def _take(self, doc: int, chosen: list[int], clusters: set[bytes]) -> int:
+        chosen.append(doc)
+        clusters.add(self._clusters[doc])
+        return self._totals[doc]
+
+
+def plan_banks(params: SynthParams, costs: Costs, turn: int = 0) -> tuple[BankPlan, ...]:
+    """The banks of a sequence of this context: one of paths a family where it fits, sums for the rest.
+
+    Families that do not all find room take turns: `turn` counts the sequences with tasks.
+    Raises UsageError where a named family, or any at all, finds no room.
+    """
+    chosen = [FAMILIES[name] for name in sorted(FAMILIES if params.families == ALL else params.families)]
+    wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
+    room = int(params.context * RECORDS_FRAC)
+    banks: list[BankPlan] = []
+    paths = [f for f in chosen if f.law == "path"]
+    for family in paths[turn % len(paths) :] + paths[: turn % len(paths)] if paths else []:
+        left = wanted - sum(bank.asked for bank in banks)
+        found = _path_bank(family, room if len(chosen) == 1 else int(room * PATH_FRAC), left, costs)
+        room -= sum(bank.size.facts * costs.record[family.name] for bank in found)
+        banks += found
+    wanted -= sum(bank.asked for bank in banks)
+    banks += _sum_banks([f for f in chosen if f.law == "sum"], room, wanted, costs)
+    absent = [f.name for f in chosen if f.name not in {bank.family for bank in banks}]
+    if not banks or (absent and params.families != ALL):
+        raise UsageError(
+            "a family of tasks finds no room",
+            where="synth.families",
+            value=", ".join(absent),
+            remedy="raise context or tasks_per_million, or do not name it",
+        )
+    return tuple(banks)
+
+
+def _path_bank(family: Family, room: int, wanted: int, costs: Costs) -> list[BankPlan]:
+    """The largest bank that fits and is asked often enough to be worth its records."""
+    for size in family.sizes:
+        if size.facts * costs.record[family.name] <= room and wanted >= size.asked:
+            return [BankPlan(family.name, size, size.asked)]
+    return []
+
+
+def _sum_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:
+    """Families in turn, the hardest size that leaves room for the rest; the last bank is asked what is left."""
+    banks: list[BankPlan] = []
+    while wanted > 0 and families:
+        family = families[len(banks) % len(families)]
+        share = room / wanted
+        fitting = [s for s in family.sizes if s.facts * costs.record[family.name] <= share * min(s.asked, wanted)]
+        size = fitting[0] if fitting else family.sizes[-1]
+        cost = size.facts * costs.record[family.name]
+        if cost > room:
+            return banks
+        banks.append(BankPlan(family.name, size, min(size.asked, wanted)))
+        room, wanted = room - cost, wanted - min(size.asked, wanted)
+    return banks

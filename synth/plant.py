@@ -1,0 +1,118 @@
+"""What is planted in a sequence: the banks of its plan as worded pieces, each with its place in the filler.
+
+Secrets, places and words have streams of draws of their own, so that none tells about another. Names are absent from
+the filler in every spelling that `leaks` knows. A piece is text that begins with no white space and ends in a line
+break, so that its joins are safe.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gristmill.render.draws import Draws
+from gristmill.synth import grammar
+from gristmill.synth.families.catalogue import FAMILIES
+from gristmill.synth.grammar import Split
+from gristmill.synth.lexicon import names
+from gristmill.synth.place import Placed, place
+from gristmill.synth.plan import BankPlan
+from gristmill.synth.protocol import Bank, Family
+from gristmill.synth.solvers.leaks import NameScan
+
+PieceKind = Literal["record", "query", "answer"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A planted piece of text. `at`: its place in [0, 1) of the filler; pieces of one place keep their order."""
+
+    kind: PieceKind
+    text: str
+    at: float
+    template: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A task before it has positions: `facts`, `others`, `query`, `answer` index the pieces of the sequence.
+
+    facts: evidence in the order of hops; others: the bank's other records, with their chains.
+    """
+
+    family: Family
+    bank: int
+    chain: int
+    tier: int
+    facts: tuple[int, ...]
+    others: tuple[tuple[int, int], ...]
+    query: int
+    answer: int
+    answer_text: str
+    candidates: tuple[str, ...]
+    alpha: float
+    params: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """All pieces of a sequence, and its tasks."""
+
+    pieces: tuple[Piece, ...]
+    tasks: tuple[Asked, ...]
+
+
+def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], split: Split, draws: Draws) -> Planted:
+    """The pieces of these banks; `filler` is all text that they are to stand in, as UTF-8."""
+    needed = [FAMILIES[b.family].names_needed(b.size) for b in banks]
+    lexicon = names(draws.child("names"), sum(needed), lambda some: NameScan(some).found(filler))
+    pieces: list[Piece] = []
+    tasks: list[Asked] = []
+    at = 0
+    for number, (plan, count) in enumerate(zip(banks, needed, strict=True)):
+        family, stream = FAMILIES[plan.family], draws.child("bank", number)
+        bank = family.build(plan.size, lexicon[at : at + count], stream.child("secrets"))
+        placed = place(bank, plan.size, family.law, plan.asked, stream.child("places"))
+        _word(_Context(family, plan, number, split, stream.child("words")), bank, placed, pieces, tasks)
+        at += count
+    return Planted(tuple(pieces), tuple(tasks))
+
+
+@dataclass(frozen=True)
+class _Context:
+    family: Family
+    plan: BankPlan
+    number: int
+    split: Split
+    words: Draws
+
+
+def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], tasks: list[Asked]) -> None:
+    """Add a bank's pieces and tasks."""
+    first, wording, words = len(pieces), context.family.wording, context.words
+    for fact, at in zip(bank.facts, placed.facts, strict=True):
+        number = words.pick(grammar.RECORDS_OF[context.split])
+        text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
+        pieces.append(Piece("record", text + "\n\n", at, number))
+    for chain, at in placed.asked:
+        question = bank.questions[chain]
+        number = words.pick(grammar.ASKS_OF[context.split])
+        text = grammar.fill(grammar.ask_template(wording, number), question.slots, words)
+        pieces.append(Piece("query", text + "\n", at, number))
+        pieces.append(Piece("answer", question.answer + "\n\n", at, number))
+        others = [(first + i, f.chain) for i, f in enumerate(bank.facts) if i not in question.evidence]
+        tasks.append(
+            Asked(
+                family=context.family,
+                bank=context.number,
+                chain=chain,
+                tier=context.plan.size.tier,
+                facts=tuple(first + e for e in question.evidence),
+                others=tuple(others),
+                query=len(pieces) - 2,
+                answer=len(pieces) - 1,
+                answer_text=question.answer,
+                candidates=bank.candidates,
+                alpha=placed.alpha,
+                params=tuple(sorted({**bank.params, "bank": context.number}.items())),
+            )
+        )

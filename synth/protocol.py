@@ -1,0 +1,105 @@
+"""What a task family is: facts to scatter, questions that need all of their evidence, and the words for both.
+
+A family builds a `Bank`: records that several questions share. Each question belongs to a chain of facts; the chains
+of a bank are exchangeable, so that the records carry nothing about which of them are asked. Where facts go is decided
+without looking at their values (`place`), how they are worded likewise (`grammar`).
+
+Classes (reference 2): A exactly nothing leaks from a window without all evidence but what elimination tells, which is
+bounded; B the leak is computed; C natural text, checked empirically only and never called scattered-only.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gristmill.render.draws import Draws
+
+Klass = Literal["A", "B", "C"]
+Law = Literal["sum", "path"]
+"""How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
+nothing, wherever the numbers stand (their places may be spread). path: rows of injective maps are followed; a reader
+may eliminate the images that it sees, and places must be independent of each other."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One record before it is worded. `chain`: the question that it belongs to; `hop`: its place in it, from 0."""
+
+    slots: Mapping[str, str]
+    chain: int
+    hop: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """What can be asked of a chain. `evidence`: indices of facts, in the order of use; all are needed."""
+
+    slots: Mapping[str, str]
+    evidence: tuple[int, ...]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Facts and one question for each chain; `candidates` are as likely as each other to who sees no evidence."""
+
+    facts: tuple[Fact, ...]
+    questions: tuple[Question, ...]
+    candidates: tuple[str, ...]
+    params: Mapping[str, int]
+
+    @property
+    def chance(self) -> float:
+        """What a guess is worth."""
+        return 1 / len(self.candidates)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a bank is: `chains` of `hops` facts each, and `spare` ones that no question needs.
+
+    `modulus` is that of sums (0: none), `asked` how many chains may be asked, `tier` the difficulty: 0 one fact, far
+    away; 1 two or three; 2 four to six; 3 seven and more.
+    """
+
+    tier: int
+    chains: int
+    hops: int
+    asked: int
+    modulus: int = 0
+    spare: int = 0
+
+    @property
+    def facts(self) -> int:
+        """Records of such a bank."""
+        return self.chains * (self.hops + self.spare)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """16 clauses and 8 fields for records, 8 ways to ask; `{slots}` of facts and questions by name.
+
+    A clause follows "that", begins in lower case or with a name, and has no full stop.
+    """
+
+    clauses: tuple[str, ...]
+    fields: tuple[str, ...]
+    asks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of task. `version` is raised when its output changes; `sizes` go from hard to easy.
+
+    `names_needed(size)` tells how many invented names a bank takes, `build(size, names, draws)` makes it; all that is
+    secret comes from `draws`.
+    """
+
+    name: str
+    version: int
+    klass: Klass
+    law: Law
+    sizes: tuple[Size, ...]
+    wording: Wording
+    names_needed: Callable[[Size], int]
+    build: Callable[[Size, Sequence[str], Draws], Bank]

@@ -1,0 +1,1 @@
+"""Solvers and adversaries: they read rows alone, and import nothing that makes them."""

@@ -1,0 +1,250 @@
+"""Cheap ways to answer that must stay at chance, and the gate that holds them to it.
+
+A cheater sees the texts of a row's records in their order, the query and the candidates, and never which records are
+evidence. None is a solver: each takes a short cut that a careless generator would reward. The gate is two-sided: a
+cheater that is right less often than chance has found something too (what is *not* the answer). Reference 2.5.
+
+In: `Puzzle`s (`puzzles` makes them from a `Reading`); out: `Score` for each cheater and family.
+"""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import NamedTuple
+
+from gristmill.synth.solvers.prove import BY_REVISION, BY_TABLE
+from gristmill.synth.solvers.reading import Reading
+from gristmill.synth.solvers.sums import read_entry, read_sum_query
+from gristmill.synth.solvers.walks import read_path_query
+from gristmill.synth.solvers.words import names_in, numbers_in
+
+SIGMAS = 3.0
+MIN_TASKS = 2000
+"""Fewer tasks of a family than this are no gate, but an indication."""
+LAST_FRAC = 1 / 16
+
+
+class Seen(NamedTuple):
+    """A record: the token where it begins, its text, its names, and the candidates that it mentions."""
+
+    start: int
+    text: str
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """What a cheater sees, and what it should have said.
+
+    records: those of the bank in front of the query; key: the name that the query asks about.
+    """
+
+    family: str
+    query: str
+    key: str
+    records: tuple[Seen, ...]
+    candidates: tuple[str, ...]
+    answer: str
+    query_start: int
+    context: int
+
+
+@dataclass(frozen=True)
+class Score:
+    """How often a cheater was right: `hits` of `tasks`, `expected` by chance, `sigma` what chance makes it stray."""
+
+    family: str
+    cheater: str
+    tasks: int
+    hits: int
+    expected: float
+    sigma: float
+
+    @property
+    def deviation(self) -> float:
+        """In sigmas."""
+        return (self.hits - self.expected) / self.sigma if self.sigma else 0.0
+
+    @property
+    def at_chance(self) -> bool:
+        """Whether it is as good as a guess, and no worse."""
+        return abs(self.deviation) <= SIGMAS
+
+
+def puzzles(reading: Reading) -> list[Puzzle]:
+    """A puzzle for each task of a row; its records are those of its bank: evidence and distractors, and no labels."""
+    texts = {s: reading.piece(s, e) for (s, e), k in zip(reading.spans, reading.kinds, strict=True) if k == "record"}
+    banks: dict[tuple[int, ...], tuple[tuple[Seen, ...], tuple[str, ...]]] = {}
+    out: list[Puzzle] = []
+    for task in reading.tasks:
+        query = reading.piece(task["query_start"], task["query_end"])
+        bank = tuple(sorted({part["start"] for part in (*task["evidence"], *task["distractors"])}))
+        if bank not in banks:
+            banks[bank] = _see(task["family"], query, {start: texts[start] for start in bank})
+        records, candidates = banks[bank]
+        out.append(
+            Puzzle(
+                family=task["family"],
+                query=query,
+                key=_key(task["family"], query),
+                records=tuple(seen for seen in records if seen.start < task["query_start"]),
+                candidates=candidates,
+                answer=task["answer"],
+                query_start=task["query_start"],
+                context=reading.context,
+            )
+        )
+    return out
+
+
+def _key(family: str, query: str) -> str:
+    if family in BY_REVISION:
+        return read_sum_query(query, BY_REVISION[family]).name
+    return read_path_query(query, BY_TABLE[family]).start
+
+
+def _see(family: str, query: str, texts: Mapping[int, str]) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
+    """The records of a bank, and its candidates."""
+    names = {start: tuple(names_in(text)) for start, text in texts.items()}
+    if family in BY_REVISION:
+        candidates = tuple(map(str, range(read_sum_query(query, BY_REVISION[family]).modulus)))
+        values = {start: (str(read_entry(text, BY_REVISION[family])[1]),) for start, text in texts.items()}
+    else:
+        candidates = _ends(read_path_query(query, BY_TABLE[family]).tables, texts, names)
+        known = frozenset(candidates)
+        words = {start: (*names[start], *map(str, numbers_in(text))) for start, text in texts.items()}
+        values = {start: tuple(word for word in own if word in known) for start, own in words.items()}
+    return tuple(Seen(start, text, names[start], values[start]) for start, text in texts.items()), candidates
+
+
+def _ends(tables: Sequence[str], texts: Mapping[int, str], names: Mapping[int, tuple[str, ...]]) -> tuple[str, ...]:
+    """What paths can end in: all numbers, or the names that stand once and in the last table."""
+    if not tables:
+        return tuple(sorted({str(n) for text in texts.values() for n in numbers_in(text)}))
+    counts = Counter(name for own in names.values() for name in own)
+    last = [own for own in names.values() if tables[-1] in own]
+    return tuple(sorted({name for own in last for name in own if counts[name] == 1}))
+
+
+Cheater = Callable[[Puzzle], str]
+
+
+def _guess(puzzle: Puzzle, salt: str = "") -> str:
+    """A candidate that has nothing to do with the answer: what a cheater says when its short cut leads nowhere."""
+    return puzzle.candidates[zlib.crc32((puzzle.query + salt).encode()) % len(puzzle.candidates)]
+
+
+def question_only(puzzle: Puzzle) -> str:
+    """A candidate by the query's text alone."""
+    return _guess(puzzle, "question")
+
+
+def by_place(puzzle: Puzzle) -> str:
+    """A candidate by how far into the row the query stands."""
+    return puzzle.candidates[puzzle.query_start * len(puzzle.candidates) // puzzle.context]
+
+
+def _first_value(puzzle: Puzzle, records: Iterable[Seen]) -> str:
+    return next((value for seen in records for value in seen.values), _guess(puzzle))
+
+
+def latest_with_key(puzzle: Puzzle) -> str:
+    """The value in the last record that has the key, or the next behind it."""
+    with_key = [i for i, seen in enumerate(puzzle.records) if puzzle.key in seen.names]
+    return _first_value(puzzle, puzzle.records[with_key[-1] :] if with_key else ())
+
+
+def first_with_key(puzzle: Puzzle) -> str:
+    """The value in the first record that has the key, or the next behind it."""
+    with_key = [i for i, seen in enumerate(puzzle.records) if puzzle.key in seen.names]
+    return _first_value(puzzle, puzzle.records[with_key[0] :] if with_key else ())
+
+
+def nearest_to_query(puzzle: Puzzle) -> str:
+    """The value of the last record in front of the query that has one."""
+    return _first_value(puzzle, reversed(puzzle.records))
+
+
+def earliest(puzzle: Puzzle) -> str:
+    """The value of the first record that has one."""
+    return _first_value(puzzle, puzzle.records)
+
+
+def most_frequent(puzzle: Puzzle) -> str:
+    """The candidate that records mention most, one of several by chance."""
+    counts = Counter(value for seen in puzzle.records for value in seen.values)
+    return min(counts, key=lambda v: (-counts[v], _salted(v, puzzle))) if counts else _guess(puzzle)
+
+
+def never_mentioned(puzzle: Puzzle) -> str:
+    """A candidate that no record mentions, else the one that is mentioned least."""
+    counts = Counter(value for seen in puzzle.records for value in seen.values)
+    return min(puzzle.candidates, key=lambda v: (counts.get(v, 0), _salted(v, puzzle)))
+
+
+def _salted(value: str, puzzle: Puzzle) -> int:
+    return zlib.crc32((value + puzzle.query).encode())
+
+
+def best_match(puzzle: Puzzle) -> str:
+    """The value of the record that shares the rarest words with the query, as BM25 weighs them; the last of several."""
+    words = [set(seen.text.lower().split()) for seen in puzzle.records]
+    counts = Counter(word for own in words for word in own)
+    asked = set(puzzle.query.lower().replace("?", " ").split())
+    weights = [sum(log(1 + len(words) / counts[w]) for w in own & asked) for own in words]
+    order = sorted(range(len(words)), key=lambda i: (-weights[i], -i))
+    return _first_value(puzzle, (puzzle.records[i] for i in order))
+
+
+def last_window(puzzle: Puzzle) -> str:
+    """A reader of the last sixteenth: adds what it sees of the key, or takes the last end of a path in it."""
+    edge = puzzle.query_start - int(LAST_FRAC * puzzle.context)
+    near = [seen for seen in puzzle.records if seen.start >= edge]
+    if puzzle.family in BY_REVISION:
+        own = [int(seen.values[0]) for seen in near if puzzle.key in seen.names]
+        return str(sum(own) % len(puzzle.candidates)) if own else _guess(puzzle)
+    return _first_value(puzzle, reversed(near))
+
+
+def all_but_one(puzzle: Puzzle) -> str:
+    """Adds up all records of the key but the first; for paths, follows the key one row and takes the next end."""
+    own = [seen for seen in puzzle.records if puzzle.key in seen.names]
+    if puzzle.family in BY_REVISION:
+        return str(sum(int(seen.values[0]) for seen in own[1:]) % len(puzzle.candidates))
+    names = {name for seen in own for name in seen.names} - {puzzle.key}
+    return _first_value(puzzle, (s for s in puzzle.records if s not in own and names & set(s.names)))
+
+
+CHEATERS: Mapping[str, Cheater] = {
+    cheater.__name__: cheater
+    for cheater in (
+        question_only,
+        by_place,
+        latest_with_key,
+        first_with_key,
+        nearest_to_query,
+        earliest,
+        most_frequent,
+        never_mentioned,
+        best_match,
+        last_window,
+        all_but_one,
+    )
+}
+
+
+def scores(given: Sequence[Puzzle]) -> list[Score]:
+    """Of every cheater on every family."""
+    out: list[Score] = []
+    for family in sorted({puzzle.family for puzzle in given}):
+        own = [puzzle for puzzle in given if puzzle.family == family]
+        chances = [1 / len(puzzle.candidates) for puzzle in own]
+        expected = sum(chances)
+        sigma = sqrt(sum(p * (1 - p) for p in chances))
+        for name, cheater in CHEATERS.items():
+            hits = sum(cheater(puzzle) == puzzle.answer for puzzle in own)
+            out.append(Score(family, name, len(own), hits, expected, sigma))
+    return out

@@ -1,0 +1,26 @@
+"""Reading planted sentences without knowing their templates: invented names and numbers, whatever stands around them.
+
+A name is a capital and 6 to 8 lower-case letters in the spelling of invented words. Numbers are runs of digits that
+are no part of a date or a time, of nine at most. This is written from the data contract, not from the grammar that
+words the records.
+"""
+
+import re
+
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}|\d{2}:\d{2}:\d{2}")
+_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
+_CONSONANT, _VOWEL = "[bdfgklmnprstvz]", "[aeiou]"
+_NAME = re.compile(
+    rf"(?<![^\W_])(?=[A-Z][a-z]{{6,8}}(?![^\W_]))(?i:{_CONSONANT}{_VOWEL}(?:{_CONSONANT}{{1,2}}{_VOWEL}){{2,3}}{_CONSONANT}?)(?![^\W_])"
+)
+DIGITS_OF_END = 4
+
+
+def names_in(text: str) -> list[str]:
+    """Invented names, in order, repeated ones too."""
+    return _NAME.findall(text)
+
+
+def numbers_in(text: str) -> list[int]:
+    """Numbers, in order."""
+    return [int(number) for number in _NUMBER.findall(_DATED.sub(" ", text))]

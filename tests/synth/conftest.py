@@ -1,0 +1,14 @@
+"""Tokenizers are loaded and documents encoded once, before the tests that are timed."""
+
+import pytest
+
+from tests.synth.corpus import documents, tokenizer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def corpus() -> None:
+    """The tokenizers, and documents for all but the longest windows."""
+    for name in ("deepseek", "bytes"):
+        assert tokenizer(name).identity.name == name
+    for tokens, name in ((300_000, "deepseek"), (150_003, "deepseek"), (196_608, "bytes")):
+        assert documents(tokens, name)

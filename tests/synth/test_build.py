@@ -1,0 +1,362 @@
+"""Whole sequences: what they hold, that they are the same everywhere, and that every proof can fail."""
+
+import multiprocessing
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gristmill.manifests.errors import InputError, UsageError, VerifyError
+from gristmill.manifests.tokenizer import Tokenizer
+from gristmill.manifests.trainer_schema import packed_schema
+from gristmill.synth import grammar
+from gristmill.synth.atoms import Prepared, prepare
+from gristmill.synth.build import build, build_all, measure_costs, plans
+from gristmill.synth.families.catalogue import FAMILIES
+from gristmill.synth.materialise import Discarded
+from gristmill.synth.order import MODES, Mode
+from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns
+from gristmill.synth.solvers.prove import REASONS, Unproved
+from gristmill.synth.solvers.verify import verify_row, verify_shards
+from tests.synth.corpus import documents, form, form_of, source, tokenizer
+
+Row = dict[str, Any]
+
+
+@cache
+def made(context: int, mode: Mode = "task", name: str = "deepseek") -> pa.RecordBatch:
+    params = SynthParams(context=context, sequences=1, seed=5, modes={mode: 1})
+    docs = documents(3 * context, name)
+    (plan,) = plans(params, docs, tokenizer(name))
+    return build(plan, params, content_order(docs), tokenizer(name), form(context, name))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("context", "name"), [(8192, "deepseek"), (50_001, "deepseek"), (65_536, "bytes")])
+class TestRow:
+    def test_is_exactly_full(self, mode: Mode, context: int, name: str) -> None:
+        row = made(context, mode, name)
+        assert row.schema.equals(packed_schema(form(context, name)), check_metadata=True)
+        (plain,) = row.to_pylist()
+        assert context - 256 <= plain["n_tokens"] <= context == len(plain["input_ids"])
+        pad, eos = form(context).tokenizer.pad_id, form(context).tokenizer.eos_id
+        if name == "deepseek":
+            assert (
+                set(plain["input_ids"][plain["n_tokens"] :]) <= {pad}
+                and plain["input_ids"][plain["n_tokens"] - 1] == eos
+            )
+        assert [s["start"] for s in plain["segments"]] + [plain["n_tokens"]] == [0] + [
+            s["end"] for s in plain["segments"]
+        ]
+
+    def test_holds_its_documents_in_order_and_once(self, mode: Mode, context: int, name: str) -> None:
+        (plain,) = made(context, mode, name).to_pylist()
+        ids = np.array(plain["input_ids"])
+        known = {doc.source.id: doc for doc in documents(3 * context, name)}
+        assert len({doc["id"] for doc in plain["docs"]}) == len(plain["docs"])
+        whole = 0
+        for index, doc in enumerate(plain["docs"]):
+            own = [s for s in plain["segments"] if s["doc_idx"] == index]
+            assert own[0]["doc_offset"] == 0
+            assert all(a["doc_offset"] + a["end"] - a["start"] == b["doc_offset"] for a, b in pairwise(own))
+            if doc["id"] in known:
+                own = [s for s in own if s["kind"] != "separator"]
+                text = tokenizer(name).decode(
+                    np.concatenate([ids[s["start"] : s["end"]] for s in own]).astype(np.uint32)
+                )
+                whole += text == known[doc["id"]].text
+                assert known[doc["id"]].text.startswith(text.rstrip())
+        assert whole >= len([doc for doc in plain["docs"] if doc["id"] in known]) - 1
+
+    def test_attention_and_loss(self, mode: Mode, context: int, name: str) -> None:
+        (plain,) = made(context, mode, name).to_pylist()
+        groups = {s["attn_group"] for s in plain["segments"]}
+        assert groups == (set(range(len(plain["docs"]))) if mode == "concat" else {0})
+        planted = [s for s in plain["segments"] if s["kind"] in ("record", "query", "answer", "marker")]
+        assert [(s["start"], s["end"], s["kind"]) for s in planted] == [
+            (s["start"], s["end"], s["reason"]) for s in plain["loss_spans"]
+        ]
+        assert bool(planted) == (mode in ("task", "knot"))
+        assert bool(plain["tasks"]) == (mode == "task")
+
+    def test_is_proved_from_itself(self, mode: Mode, context: int, name: str) -> None:
+        row = made(context, mode, name)
+        assert len(verify_row(row, tokenizer(name))) == len(row.column("tasks")[0])
+
+
+def test_tasks_ask_for_the_whole_window() -> None:
+    context = 131_072
+    (plain,) = made(context).to_pylist()
+    tasks = plain["tasks"]
+    assert len(tasks) == 50
+    assert {task["klass"] for task in tasks} == {"A"} and all(task["verified"] for task in tasks)
+    wide = [t for t in tasks if t["span_frac"] >= 0.75 and t["window_eps"][2] <= 0.02]
+    assert len(wide) >= len(tasks) / 2
+    late = [t for t in tasks if t["query_start"] >= 0.88 * context]
+    assert len(tasks) / 2 < len(late) < len(tasks)
+    records = sum(s["end"] - s["start"] for s in plain["segments"] if s["kind"] == "record")
+    assert 0.05 <= records / context <= 0.15
+
+
+def test_named_families_are_all_there() -> None:
+    names = tuple(sorted(FAMILIES))
+    params = SynthParams(context=262_144, sequences=1, seed=1, modes={"task": 1}, families=names)
+    (plan,) = make_plans(params, content_order(documents(300_000)), measure_costs(tokenizer()))
+    assert {bank.family for bank in plan.banks} == set(names)
+
+
+def _digests(docs: list[Prepared], known: dict[str, Any]) -> list[str]:
+    params = SynthParams(context=8192, sequences=4, seed=9)
+    with Tokenizer.from_data(known, isolated=False) as own:
+        return [row.column("row_id")[0].as_py().hex() for row in build_all(params, docs, own, form_of(own, 8192), {})]
+
+
+def test_same_bytes_in_every_process_and_order_of_documents() -> None:
+    docs, known = list(documents(30_000)), tokenizer().to_data()
+    here = _digests(docs, known)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(_digests, (docs[::-1], known)) == here
+    assert len(set(here)) == 4
+
+
+def test_other_seeds_and_numbers_make_other_sequences() -> None:
+    params = SynthParams(context=8192, sequences=2, seed=9, modes={"task": 1})
+    other = SynthParams(context=8192, sequences=2, seed=10, modes={"task": 1})
+    docs = documents(100_000)
+    ids = [
+        row.column("row_id")[0].as_py()
+        for p in (params, other)
+        for row in build_all(p, docs, tokenizer(), form(8192), {})
+    ]
+    assert len(set(ids)) == 4
+
+
+class TestPlans:
+    def test_a_cluster_stands_once_and_uses_are_capped(self) -> None:
+        docs = list(documents(200_000))
+        twins = [source(doc.text + f"\n\nCopy {n}", 9000 + n, cluster=doc.source.cluster) for n, doc in enumerate(docs)]
+        both = content_order([*docs, *prepare(twins, tokenizer())[0]])
+        params = SynthParams(context=65_536, sequences=8, seed=2, max_uses=3)
+        made_plans = make_plans(params, both, measure_costs(tokenizer()))
+        uses: dict[int, list[int]] = {}
+        for plan in made_plans:
+            clusters = [both[doc].source.cluster for doc in plan.docs]
+            assert len(set(clusters)) == len(clusters)
+            for doc, use in zip(plan.docs, plan.uses, strict=True):
+                uses.setdefault(doc, []).append(use)
+        assert all(used == list(range(len(used))) and len(used) <= 3 for used in uses.values())
+
+    def test_too_few_documents_are_never_repeated(self) -> None:
+        docs = documents(10_000)[:4]
+        with pytest.raises(InputError, match="too few documents"):
+            plans(SynthParams(context=1 << 20, sequences=1, seed=1), docs, tokenizer())
+        with pytest.raises(InputError, match="too few documents"):
+            plans(SynthParams(context=8192, sequences=1, seed=1), [], tokenizer())
+
+    def test_a_family_without_room_is_an_error_when_it_is_named(self) -> None:
+        params = SynthParams(context=8192, sequences=1, seed=1, families=("table_chain",), modes={"task": 1})
+        with pytest.raises(UsageError, match="table_chain"):
+            plans(params, documents(100_000), tokenizer())
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"context": 4096},
+            {"modes": {"shuffle": 1}},
+            {"modes": {}},
+            {"modes": {"task": -1.0}},
+            {"families": ("unknown",)},
+            {"sequences": 0},
+        ],
+    )
+    def test_wrong_parameters_are_refused(self, wrong: Row) -> None:
+        with pytest.raises(UsageError):
+            SynthParams(**{"context": 8192, "sequences": 1, "seed": 1, **wrong})
+
+    def test_modes_come_in_their_shares(self) -> None:
+        turns = mode_turns({"task": 2, "concat": 1, "knot": 1}, 8)
+        assert [turns.count(mode) for mode in MODES] == [2, 0, 2, 4]
+        assert turns[0] == "task"
+
+
+def damaged(change: Callable[[Row], None]) -> pa.RecordBatch:
+    row = made(50_001)
+    (plain,) = row.to_pylist()
+    change(plain)
+    return pa.RecordBatch.from_pylist([plain], schema=row.schema)
+
+
+def _no_answer(row: Row) -> None:
+    row["tasks"][0]["answer"] = "999"
+
+
+def _other_tokens(row: Row) -> None:
+    """Another number in a record that is added up, of as many tokens."""
+    where = row["tasks"][0]["evidence"][0]
+    text = tokenizer().decode(np.array(row["input_ids"][where["start"] : where["end"]], np.uint32))
+    number = next(n for n in re.findall(r"(?<![-:\d])\d+(?![-:\d])", text))
+    other = text.replace(number, str(int(number) + (1 if int(number) % 10 < 9 else -1)))
+    ids = tokenizer().encode_batch(pa.array([other], pa.large_string())).ids.tolist()
+    assert len(ids) == where["end"] - where["start"]
+    row["input_ids"][where["start"] : where["end"]] = ids
+
+
+def _fewer_evidence(row: Row) -> None:
+    row["tasks"][0]["evidence"].pop()
+
+
+def _group(row: Row) -> None:
+    row["segments"][row["tasks"][0]["evidence"][0]["segment"]]["attn_group"] = 7
+
+
+def _family(row: Row) -> None:
+    row["tasks"][0]["family"] = "riddle"
+
+
+def _span(row: Row) -> None:
+    row["tasks"][0]["query_end"] += 1
+
+
+def _short(row: Row) -> None:
+    row["n_tokens"] -= 300
+
+
+def _copied(row: Row) -> None:
+    """A record becomes filler: its name stands where it was not declared."""
+    row["segments"][row["tasks"][0]["evidence"][0]["segment"]]["kind"] = "text"
+
+
+def _told(row: Row) -> None:
+    row["tasks"][0]["window_eps"][2] = 0.5
+
+
+def _chance(row: Row) -> None:
+    row["tasks"][0]["chance"] *= 2
+
+
+def _unverified(row: Row) -> None:
+    row["tasks"][0]["verified"] = False
+
+
+@pytest.mark.parametrize(
+    ("change", "reasons"),
+    [
+        (_no_answer, {"unsolved"}),
+        (_other_tokens, {"unsolved"}),
+        (_fewer_evidence, {"unsolved"}),
+        (_group, {"groups"}),
+        (_family, {"unknown_family"}),
+        (_span, {"spans"}),
+        (_short, {"padding", "unreadable"}),
+        (_copied, {"leak"}),
+        (_told, {"claims"}),
+        (_chance, {"claims"}),
+        (_unverified, {"claims"}),
+    ],
+)
+def test_every_proof_can_fail(change: Callable[[Row], None], reasons: set[str]) -> None:
+    with pytest.raises(Unproved) as caught:
+        verify_row(damaged(change), tokenizer())
+    assert caught.value.reason in reasons
+
+
+def test_an_undamaged_copy_is_proved() -> None:
+    assert verify_row(damaged(lambda _: None), tokenizer())
+
+
+WRONG = st.one_of(st.none(), st.integers(-3, 9000), st.sampled_from((0, 1, 8191, 8192, 8193, (1 << 31) - 1)))
+
+
+@given(st.data())
+def test_hostile_rows_are_refused_in_words(data: st.DataObject) -> None:
+    """Any number of a row, of a segment, a task or its evidence is made another, or null: proved or Unproved."""
+    row = made(8192)
+    (plain,) = row.to_pylist()
+    task = data.draw(st.sampled_from(plain["tasks"]))
+    where = data.draw(st.sampled_from([plain, task, *plain["segments"], *task["evidence"], *task["distractors"][:3]]))
+    name = data.draw(st.sampled_from(sorted(k for k, v in where.items() if isinstance(v, int | str))))
+    value = data.draw(WRONG)
+    where[name] = str(value) if isinstance(where[name], str) and value is not None else value
+    if name == "row_id" or (name == "verified" and value is not None):
+        return
+    try:
+        batch = pa.RecordBatch.from_pylist([plain], schema=row.schema)
+    except (pa.ArrowInvalid, OverflowError):
+        return
+    try:
+        verify_row(batch, tokenizer())
+    except Unproved as error:
+        assert error.reason in REASONS
+
+
+def shard_of(rows: list[pa.RecordBatch], path: Path) -> Path:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows[0].schema) as writer:
+        for row in rows:
+            writer.write_batch(row)
+    return path
+
+
+def test_shards_are_verified_by_who_has_nothing_else(tmp_path: Path) -> None:
+    good = made(50_001)
+    paths = [shard_of([good, made(50_001, "concat")], tmp_path / "a.arrow"), shard_of([good], tmp_path / "b.arrow")]
+    verified = verify_shards(paths, tokenizer())
+    assert verified.rows == 3 and verified.tasks == 2 * len(good.column("tasks")[0]) > 0
+    assert verified.classes == {"A": verified.tasks} and set(verified.families) <= set(FAMILIES)
+    wrong = damaged(_told)
+    bad = shard_of([good, wrong], tmp_path / "c.arrow")
+    with pytest.raises(VerifyError, match=r"c\.arrow row 1: not proved: task 0: claims") as caught:
+        verify_shards([bad], tokenizer())
+    assert caught.value.exit_code == 4
+    with pytest.raises(VerifyError, match="another tokenizer"):
+        verify_shards(paths, tokenizer("bytes"))
+    (plain,) = good.to_pylist()
+    plain["row_id"] = b"0" * 16
+    shard_of([pa.RecordBatch.from_pylist([plain], schema=good.schema)], tmp_path / "d.arrow")
+    with pytest.raises(VerifyError, match="row_id"):
+        verify_shards([tmp_path / "d.arrow"], tokenizer())
+
+
+def test_verifying_imports_nothing_that_makes_rows() -> None:
+    code = (
+        "import sys, gristmill.synth.solvers.verify, gristmill.synth.solvers.cheaters;"
+        "print(sorted(n for n in sys.modules if n.startswith('gristmill.synth.') and '.solvers' not in n))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_plan_that_leaves_no_room_for_documents_is_discarded() -> None:
+    docs = content_order(documents(300_000))
+    big = SynthParams(context=262_144, sequences=1, seed=1, modes={"task": 1})
+    (plan,) = make_plans(big, docs, measure_costs(tokenizer()))
+    small = SynthParams(context=8192, sequences=1, seed=1)
+    with pytest.raises(Discarded, match="over_budget"):
+        build(SequencePlan(0, "task", plan.docs, plan.uses, plan.banks), small, docs, tokenizer(), form(8192))
+
+
+def test_held_out_sequences_are_worded_otherwise() -> None:
+    params = SynthParams(context=16_384, sequences=1, seed=5, modes={"task": 1}, split="held_out")
+    docs = documents(50_000)
+    (row,) = build_all(params, docs, tokenizer(), form(16_384), {})
+    (tasks,) = row.column("tasks").to_pylist()
+    for task in tasks:
+        assert task["split"] == "held_out"
+        *records, ask = task["template_ids"]
+        assert {grammar.record_split(n) for n in records} == {grammar.ask_split(ask)} == {"held_out"}
+
+
+def test_text_without_spaces_is_no_trouble() -> None:
+    docs = prepare([source("字" * 40_000, n) for n in range(4)], tokenizer())[0]
+    params = SynthParams(context=8192, sequences=1, seed=5, modes={"concat": 1})
+    (row,) = build_all(params, docs, tokenizer(), form(8192), {})
+    assert row.column("n_tokens")[0].as_py() >= 8192 - 256

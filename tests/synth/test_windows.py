@@ -1,0 +1,90 @@
+"""Cover numbers against every choice of windows, and epsilon against every world that a reader cannot tell apart."""
+
+from fractions import Fraction
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gristmill.render.draws import Draws
+from gristmill.synth.solvers.spans import cover_number, extent, fits_window, touched
+from gristmill.synth.solvers.windows import PathBank, sum_epsilon
+
+SPANS = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(1, 8)).map(lambda s: (s[0], s[0] + s[1])), min_size=1, max_size=5
+)
+
+
+@given(SPANS, st.integers(8, 40))
+def test_no_fewer_windows_hold_all_spans(spans: list[tuple[int, int]], window: int) -> None:
+    count = cover_number(spans, window)
+    starts = sorted({start for start, _ in spans})
+
+    def held(chosen: tuple[int, ...]) -> bool:
+        return all(any(s <= start and end <= s + window for s in chosen) for start, end in spans)
+
+    assert any(held(chosen) for chosen in combinations(starts, count))
+    assert not any(held(chosen) for chosen in combinations(starts, count - 1))
+    assert fits_window(spans, window) == (count == 1)
+    assert extent(spans) == max(e for _, e in spans) - min(s for s, _ in spans)
+
+
+def test_touched_parts() -> None:
+    assert touched([(0, 1), (127, 129), (1000, 1024)], 1024, 8) == {0, 1, 7}
+
+
+def test_epsilon_of_a_sum_is_nothing_or_all() -> None:
+    assert sum_epsilon([(0, 5), (90, 100)], 0.01, 99) == 0
+    assert sum_epsilon([(0, 5), (90, 100)], 0.01, 100) == 0.99
+
+
+def best_reader(maps: list[list[int]], seen: set[tuple[int, int]], chain: int, told: list[int]) -> Fraction:
+    """The share of worlds with the likeliest answer, among those with the rows seen and the answers told.
+
+    maps[j][i]: image of node i in map j; a world is a permutation for each map.
+    """
+
+    def end(world: tuple[tuple[int, ...], ...], start: int) -> int:
+        for mapped in world:
+            start = mapped[start]
+        return start
+
+    size = len(maps[0])
+    truth = tuple(map(tuple, maps))
+    answers = [0] * size
+    for world in product(permutations(range(size)), repeat=len(maps)):
+        rows = all(world[j][i] == maps[j][i] for j, i in seen)
+        if rows and all(end(world, t) == end(truth, t) for t in told):
+            answers[end(world, chain)] += 1
+    return Fraction(max(answers), sum(answers))
+
+
+@pytest.mark.parametrize("earlier", [0, 1])
+def test_no_reader_of_a_window_beats_epsilon(earlier: int) -> None:
+    """All worlds of two maps of four nodes: the bound holds everywhere, and is met where nothing was told before."""
+    met = 0
+    for key in range(12):
+        draws = Draws("worlds", key)
+        maps = [draws.shuffled(range(4)) for _ in range(2)]
+        places = draws.shuffled(range(0, 80, 10))
+        starts = np.array([places[:4], places[4:]])
+        by_chain = starts.copy()
+        by_chain[1] = [starts[1][maps[0][c]] for c in range(4)]
+        bank = PathBank(by_chain, by_chain + 5)
+        for window in (15, 35, 55):
+            bound = bank.epsilon(0, earlier, window) + 0.25
+            real = Fraction(0)
+            for left in range(0, 80, 10):
+                seen = {(j, i) for j in range(2) for i in range(4) if left <= starts[j][i] <= left + window - 5}
+                real = max(real, best_reader(maps, seen, 0, list(range(1, 1 + earlier))))
+            assert float(real) <= bound + 1e-9
+            met += abs(float(real) - bound) < 1e-9
+    assert met >= (12 if earlier == 0 else 1)
+
+
+def test_a_window_with_the_whole_path_knows_the_answer() -> None:
+    starts = np.array([[0, 50], [10, 60]])
+    assert PathBank(starts, starts + 5).epsilon(0, 0, 15) == 0.5
+    assert PathBank(starts, starts + 5).epsilon(0, 0, 14) == 0.0
