@@ -20,6 +20,7 @@ from gristmill.manifests.commit import OBJECTS
 from gristmill.manifests.errors import InputError, VerifyError
 from gristmill.manifests.ledger import CUTS, LEDGER
 from gristmill.manifests.manifest import ALARMS, MANIFEST, RUN, Manifest, published, read_manifest
+from gristmill.manifests.manifest_model import ManifestModel, shape_fault
 from gristmill.manifests.receipt import read_receipt
 from gristmill.manifests.samples import Sample, samples_from_bytes
 from gristmill.manifests.scan import Bools, doc_ids, matching_rows, named_paths, read_columns, scan_files
@@ -96,8 +97,14 @@ def places(out: Path) -> list[Place]:
     refuse_stopped(out)
     if (out / MANIFEST).exists() and not (out / RUN).exists():
         manifest = read_manifest(out)
-        return [Place(manifest["name"], out, manifest)]
-    return [Place(name, out / name, manifest) for name, manifest in published(out)]
+        found = [Place(str(manifest.get("name")), out, manifest)]
+    else:
+        found = [Place(name, out / name, manifest) for name, manifest in published(out)]
+    for place in found:
+        if wrong := shape_fault(ManifestModel, place.manifest):
+            remedy = "see `gristmill verify`; do not use the dataset"
+            raise VerifyError("a manifest that is none", str(place.folder / MANIFEST), wrong, remedy)
+    return found
 
 
 def refuse_stopped(out: Path) -> None:

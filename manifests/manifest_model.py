@@ -9,9 +9,11 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from gristmill.manifests.rows_facts import UpstreamModel, facts_fault
 
 SCHEMA_FILE = Path(__file__).parent / "manifest.schema.json"
 
@@ -119,6 +121,7 @@ class ManifestModel(_Strict):
     samples: list[FileModel]
     stats: list[FileModel]
     tokenised: list[FileModel]
+    upstream: list[UpstreamModel] = []
     row_indexes: list[FileModel] = []
     media_indexes: list[FileModel] = []
     totals: TotalsModel
@@ -127,6 +130,12 @@ class ManifestModel(_Strict):
     objects: list[Key]
     volatile: dict[str, Any]
     digest: Digest
+
+    @model_validator(mode="after")
+    def _facts_of_rows(self) -> Self:
+        if self.kind == "rows" and (wrong := facts_fault(self.facts)):
+            raise ValueError(wrong)
+        return self
 
 
 class RunModel(_Strict):

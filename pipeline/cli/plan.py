@@ -40,9 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--global-batch",
         type=int,
-        default=1,
         metavar="ROWS",
-        help="of a trainer's plan: rows of a batch, to count them",
+        help="of a trainer's plan: rows of a batch, to count them (1)",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
@@ -56,8 +55,9 @@ def run(args: argparse.Namespace) -> int:
 
     if is_remote(args.recipe) or is_trainer_plan(Path(args.recipe)):
         return _trainer_plan(args)
-    if args.plots:
-        raise UsageError("a recipe has no plots", "plan", args.recipe, "name a trainer's plan, or a dataset of rows")
+    _refuse(
+        ("--plots", args.plots), ("--global-batch", args.global_batch), remedy="name a trainer's plan", of="a recipe"
+    )
     loaded = load(load_recipe(Path(args.recipe), args.set))
     options: dict[str, Any] = {"sample": args.sample, "measures_all": args.measures == "all"}
     if args.out and is_remote(args.out):
@@ -76,12 +76,23 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
+def _refuse(*given: tuple[str, Any], remedy: str, of: str) -> None:
+    """Raises UsageError for an option that says nothing of what is planned."""
+    for option, value in given:
+        if value not in (None, False, []):
+            raise UsageError(f"says nothing of {of}", f"plan {option}", value, remedy)
+
+
 def _trainer_plan(args: argparse.Namespace) -> int:
     from gristmill.pipeline.cli.output import emit_json, say
 
-    if args.global_batch < 1:
-        raise UsageError("is no number of rows", "plan --global-batch", args.global_batch, "give 1 or more")
-    told = described(args.recipe, args.global_batch)
+    given = (("--out", args.out), ("--set", args.set), ("--sample", args.sample), ("--resolved", args.resolved))
+    measures = None if args.measures == "sample" else args.measures
+    _refuse(*given, ("--measures", measures), remedy="leave it out, or name a recipe", of="a trainer's plan")
+    batch = 1 if args.global_batch is None else args.global_batch
+    if batch < 1:
+        raise UsageError("is no number of rows", "plan --global-batch", batch, "give 1 or more")
+    told = described(args.recipe, batch)
     for path in draw(told, Path(args.plots)) if args.plots else ():
         say(f"wrote {path}")
     emit_json(told) if args.json else show(told)

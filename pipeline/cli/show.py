@@ -20,14 +20,16 @@ Prints samples: for each step, verdict and reason a few records, chosen by conte
 the step saw, cut to --chars; control characters are shown as escapes.
 
 With --clusters it lists the largest clusters of duplicates instead: the record that stayed, those that went for it,
-with what was measured. --compare shows any two records side by side.
+with what was measured. --compare shows any two records side by side. --row shows a row of a dataset of trainer rows:
+its documents, its segments with their texts, loss spans and padding.
 
 for instance:
   gristmill show out web
   gristmill show out web --verdict drop --step gopher_quality
   gristmill show out/web --reason too_short --limit 20 --json
   gristmill show out --clusters
-  gristmill show out --compare 3f9a... 77c0..."""
+  gristmill show out --compare 3f9a... 77c0...
+  gristmill show out/train_8k --row 17"""
 
 VERDICTS = ("keep", "drop", "quarantine")
 
@@ -43,6 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chars", type=int, default=400, metavar="N", help="characters of each text (400)")
     parser.add_argument("--clusters", action="store_true", help="the largest clusters of duplicates, --limit of them")
     parser.add_argument("--compare", nargs=2, metavar=("ID", "ID"), help="two records side by side, ids in full")
+    parser.add_argument("--row", type=int, metavar="N", help="of a dataset of trainer rows: this row, counted from 0")
+    parser.add_argument(
+        "--tokenizer", metavar="PATH", help="of --row: the dataset's tokenizer, where it is not packaged"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object, texts in full sample length")
 
 
@@ -50,8 +56,24 @@ def run(args: argparse.Namespace) -> int:
     """Print the samples."""
     if args.limit < 0 or args.chars < 0:
         raise UsageError("negative", "gristmill show", min(args.limit, args.chars), "give 0 or more")
+    if args.row is not None:
+        return _row(args)
+    if args.tokenizer is not None:
+        raise UsageError("decodes nothing here", "gristmill show --tokenizer", args.tokenizer, "add --row N")
     with folder_of(args.dir, FILE_LISTS if args.clusters or args.compare else ("samples",)) as folder:
         return _show(args, folder)
+
+
+def _row(args: argparse.Namespace) -> int:
+    from gristmill.pipeline.cli.show_row import show_row
+
+    if args.clusters or args.compare or args.step or args.reason or args.verdict:
+        raise UsageError(
+            "shows one row, and no records", "gristmill show --row", args.row, "leave out what picks records"
+        )
+    within = "" if args.dataset is None else f"/{args.dataset}"
+    show_row(f"{args.dir.rstrip('/')}{within}", args.row, args.chars, args.tokenizer, args.json)
+    return EXIT_DONE
 
 
 def _show(args: argparse.Namespace, folder: Path) -> int:

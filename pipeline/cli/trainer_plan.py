@@ -30,11 +30,13 @@ def is_trainer_plan(path: Path) -> bool:
 
 
 def described(path: str | Path, global_batch: int = 1) -> dict[str, Any]:
-    """The plan as plain data. Raises what `load_plan` raises."""
+    """The plan as plain data. Raises what `load_plan` raises, UsageError where a stage has fewer rows than a batch."""
+    from gristmill.pipeline.reader.batches import check_batches
     from gristmill.pipeline.reader.ledger import exposure
     from gristmill.pipeline.reader.plan import load_plan
 
     plan = load_plan(path)
+    check_batches(plan, global_batch)
     totals = exposure(plan, plan.rows)
     rates = plan.rates
     return {

@@ -5,6 +5,7 @@ A worker opens the dataset for itself. One that dies (memory, a signal) is an En
 for the next run of the same command.
 """
 
+import os
 from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
 from multiprocessing.connection import Connection, wait
@@ -18,11 +19,16 @@ from gristmill.pipeline.export.formats import open_source
 from gristmill.pipeline.export.shape import Request, Written
 from gristmill.pipeline.export.shards import Cut, write_shard
 
+MOST_A_CPU = 4
+"""Workers; they read and write, and none waits long for a disk."""
+
 
 def write_all(
     request: Request, cut: Cut, folder: Path, missing: Sequence[int], workers: int
 ) -> Generator[tuple[int, Written]]:
-    """Write shards into a folder; with 0 or 1 workers in this process."""
+    """Write shards into a folder; with 0 or 1 workers in this process, with more by at most MOST_A_CPU a processor:
+    each opens the dataset for itself, and takes 200 MB."""
+    workers = min(workers, MOST_A_CPU * (os.cpu_count() or 1))
     if workers <= 1 or len(missing) <= 1:
         source = open_source(request)
         for number in missing:

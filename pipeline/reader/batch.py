@@ -7,6 +7,7 @@ hands out those; all else is numpy:
     positions     int32[b, context]: from 0 within each attention group, 0 on padding
     loss_mask     float32[b, context]: the weight of each token as a *target*: 1 unless a loss span says otherwise; 0 on
                   padding and on the first token of an attention group, which nothing that it may see comes before
+    provenance    for each row what it is made of (`Provenance`), read when asked for
     media         for each row the list of its pictures and videos (`pipeline.reader.media`), made when asked for
     cu_seqlens    int32[groups + 1] (int64 where a batch has 2^31 tokens or more): bounds of the runs of one attention
                   group through all rows, one behind the other (row i's tokens begin at i * context; padding is a run of
@@ -14,7 +15,7 @@ hands out those; all else is numpy:
     n_tokens      int64[b]: valid tokens of each row
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -28,6 +29,20 @@ from gristmill.pipeline.reader.sides import RawSides, Sides
 Ints = npt.NDArray[np.int64]
 
 _INT32_MAX = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a row comes from: its global index, the source that it was drawn of, its number in its dataset, and what
+    it says of itself: `docs` (id, source, domain, license, content_hash, n_tokens_total, use_no) and `segments` (start,
+    end, kind, attn_group, doc_idx, doc_offset, media_idx)."""
+
+    index: int
+    source: str
+    row: int
+    row_id: bytes
+    docs: Sequence[Mapping[str, Any]]
+    segments: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -136,6 +151,15 @@ class Batch:
         for rows, sides in self.sides:
             for i in rows[np.diff(sides.media_bounds) > 0].tolist():
                 found[i] = media_of([int(self.row[i])], self.datasets[self.source[i]])[0]
+        return found
+
+    @cached_property
+    def provenance(self) -> list[Provenance]:
+        """Of each row; its record batch is read for it. Raises CorruptRowError."""
+        found: list[Provenance] = []
+        for index, source, row in zip(self.indices.tolist(), self.source, self.row.tolist(), strict=True):
+            said = self.datasets[source].dataset().documents(row)
+            found.append(Provenance(index, source, row, said["row_id"], said["docs"], said["segments"]))
         return found
 
     @cached_property

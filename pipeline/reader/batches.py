@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.order import stage_of
 from gristmill.pipeline.reader.plan import Plan
 
@@ -122,3 +123,12 @@ class Batches:
 
 def _batches(rows: int, global_batch: int, short: bool) -> int:
     return -(-rows // global_batch) if short else rows // global_batch
+
+
+def check_batches(plan: Plan, global_batch: int) -> None:
+    """Raises UsageError where a stage has fewer rows than a batch, and would be left out whole."""
+    for number, stage in enumerate(plan.stages):
+        if stage.rows < global_batch:
+            remedy = 'give a smaller global_batch, or ReadOptions(tail="short")'
+            what = f"stage {number} has {stage.rows} rows, fewer than a batch: none would be read"
+            raise UsageError(what, "TokenStream global_batch", global_batch, remedy)

@@ -49,13 +49,17 @@ def media_shards(root: Root, manifest: Mapping[str, Any]) -> list[MediaShard]:
     if len(shards) != len(indexes):
         raise UsageError("its media shards have no indexes", shown(root, ""), None, "run its recipe again")
     check_inside(root, (entry["path"] for entry in (*shards, *indexes)))
-    return [
-        MediaShard(
-            *(s["path"], i["path"], s["digest"], s["rows"], bytes.fromhex(s["extra"]["first"])),
-            *(s["bytes"], i["bytes"]),
-        )
-        for s, i in zip(shards, indexes, strict=True)
-    ]
+    try:
+        return [
+            MediaShard(
+                *(s["path"], i["path"], s["digest"], s["rows"], bytes.fromhex(s["extra"]["first"])),
+                *(s["bytes"], i["bytes"]),
+            )
+            for s, i in zip(shards, indexes, strict=True)
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        where, remedy = shown(root, "manifest.json"), "see `gristmill verify`; do not use the dataset"
+        raise VerifyError("a media shard without the sha256 it begins with", where, error, remedy) from None
 
 
 class MediaStore:

@@ -21,6 +21,7 @@ from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.manifest import MANIFEST, parse_manifest, read_manifest
 from gristmill.manifests.remote_access import RemotePlace, is_remote, place_of
 from gristmill.manifests.row_index import ROW_TABLE, aux_hash
+from gristmill.manifests.rows_facts import check_rows
 from gristmill.manifests.trainer_schema import TokenizerIdentity, packed_columns
 from gristmill.pipeline.reader.block_cache import BlockCache, default_folder
 from gristmill.pipeline.reader.block_files import BlockFiles
@@ -79,6 +80,7 @@ class RowsDataset:
         root = place_of(str(folder)) if remote else Path(folder).absolute()
         manifest = _remote_manifest(root) if isinstance(root, RemotePlace) else read_manifest(root)
         where = str(folder)
+        check_rows(manifest, where)
         if manifest["kind"] != "rows":
             raise UsageError("holds documents, not trainer rows", where, None, "name a dataset that ends in `emit`")
         indexes = manifest.get("row_indexes", [])

@@ -9,6 +9,7 @@
     drawn      rows that were drawn of each source, over all: for a plan to come that goes on from them (`rebase`)
     base       those of them that were drawn before this plan, also of sources that it does not name; absent without
     dropped    rows of stages' ends that filled no batch and were left out
+    seal       hash of all of this: a state that was edited, or is cut short, is refused
 
 JSON, and the same on every rank: under 1 KB for a plan of some ten sources, and some 40 bytes for each further one.
 """
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gristmill.manifests.canonical import key_of
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.batches import merged
 from gristmill.pipeline.reader.ledger import drawn_until
@@ -24,6 +26,7 @@ from gristmill.pipeline.reader.plan import Plan
 from gristmill.pipeline.reader.rebase import rebased
 
 STATE_VERSION = 1
+_SEAL = "seal"
 
 _WHERE = "load_state_dict"
 
@@ -55,7 +58,13 @@ def state_of(at: Position) -> dict[str, Any]:
         "drawn": drawn,
         "dropped": at.dropped,
     }
-    return state | ({"base": dict(at.base)} if at.base else {})
+    return sealed_state(state | ({"base": dict(at.base)} if at.base else {}))
+
+
+def sealed_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state with the seal that belongs to it."""
+    bare = {name: value for name, value in state.items() if name != _SEAL}
+    return {**bare, _SEAL: key_of(bare)}
 
 
 def position_of(state: Mapping[str, Any], written: Plan, rebase: bool) -> Position:
@@ -66,6 +75,7 @@ def position_of(state: Mapping[str, Any], written: Plan, rebase: bool) -> Positi
     """
     if not isinstance(state, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # it comes from a file
         raise UsageError("no state of a TokenStream", _WHERE, type(state).__name__, "give what state_dict gave")
+    _check_seal(state)
     following: Any = state.get("next")
     skipped, base, drawn = _ranges(state.get("skipped")), _counts(state.get("base", {})), _counts(state.get("drawn"))
     known = state.get("v") == STATE_VERSION and type(following) is int
@@ -89,6 +99,18 @@ def position_of(state: Mapping[str, Any], written: Plan, rebase: bool) -> Positi
         raise UsageError("the state is outside of the plan", _WHERE, following, "use its own plan")
     dropped = state.get("dropped", 0)
     return Position(plan, following, merged(skipped), base, dropped if type(dropped) is int else 0, said)
+
+
+def _check_seal(state: Mapping[str, Any]) -> None:
+    if state.get("v") != STATE_VERSION:
+        raise UsageError("no state of a TokenStream", _WHERE, sorted(map(str, state)), "give what state_dict gave")
+    try:
+        whole = state.get(_SEAL) == sealed_state(state)[_SEAL]
+    except (TypeError, ValueError, RecursionError):  # what is no JSON
+        whole = False
+    if not whole:
+        remedy = "give what state_dict gave; to begin elsewhere, use skip() or another plan"
+        raise UsageError("the state was changed after it was made", _WHERE, state.get("next"), remedy)
 
 
 def _begun_anew(written: Plan, drawn: Mapping[str, int], said: Mapping[str, str]) -> Position:

@@ -30,7 +30,7 @@ import numpy.typing as npt
 from gristmill.manifests.errors import UsageError
 from gristmill.pipeline.reader.ahead import ahead
 from gristmill.pipeline.reader.batch import Batch
-from gristmill.pipeline.reader.batches import Batches, first_index_of, merged
+from gristmill.pipeline.reader.batches import Batches, check_batches, first_index_of, merged
 from gristmill.pipeline.reader.block_cache import LIMIT_BYTES, BlockCache, default_folder
 from gristmill.pipeline.reader.buffers import Buffers
 from gristmill.pipeline.reader.fetch_ahead import FetchAhead
@@ -64,6 +64,8 @@ class ReadOptions:
 
 _TORCH: Any = importlib.import_module("torch") if find_spec("torch") is not None else None
 _BASE: Any = importlib.import_module("torch.utils.data").IterableDataset if _TORCH is not None else object
+
+_OF_PROCESS = ("_order", "_look", "_own", "_shared", "_buffers", "_turn")
 
 _Job = tuple[Ints, int, int, int]
 """This rank's indices of a batch, where the batch begins, where the next one does, and rows left out before that."""
@@ -99,7 +101,8 @@ class TokenStream(_BASE):
         self._manifests: Mapping[str, str] = {}
         self.rank, self.world_size, self.global_batch = rank, world_size, global_batch
         self.threads, self.verify, self.on_corrupt = threads, verify, on_corrupt
-        _check_stages(self.plan, global_batch, self.options)
+        if self.options.tail == "drop":
+            check_batches(self.plan, global_batch)
         for dataset in self.plan.datasets.values():
             _keep(dataset, self.options)
         self._media = {n: MediaSource(s.dataset.where, s.dataset.digest) for n, s in self.plan.sources.items()}
@@ -110,22 +113,27 @@ class TokenStream(_BASE):
         self._begin()
 
     def _begin(self) -> None:
-        self._pid = os.getpid()
+        self._pid, self._turn = os.getpid(), object()
         self._order, self._look = Window(self.plan), FetchAhead(self.plan)
         self._own, self._shared = threading.local(), threading.RLock()
         self._buffers = Buffers(_TORCH if _pinned(self.options) else None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_order", "_look", "_own", "_shared", "_buffers")}
+        return {k: v for k, v in self.__dict__.items() if k not in _OF_PROCESS}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(state)
         self._begin()
 
     def __iter__(self) -> Iterator[Batch]:
-        """Batches from `next` on; `next` moves when a batch is handed out, so what was read ahead is not lost."""
+        """Batches from `next` on; `next` moves when a batch is handed out, so what was read ahead is not lost. A stream
+        stands in one place: of two iterators the one that began last goes on, the other raises UsageError."""
         self._here()
+        turn = self._turn = object()
         for batch, after, dropped in ahead(self._jobs(), self._made, self.threads, self.options.prefetch):
+            if self._turn is not turn:
+                remedy = "make a TokenStream for each: opened plans may be shared (plan=stream.plan)"
+                raise UsageError("another iterator of this stream has begun", "TokenStream", self.next, remedy)
             self.next = after
             self.dropped += dropped
             if batch is not None:
@@ -306,14 +314,6 @@ def _check_words(verify: str, on_corrupt: str, options: ReadOptions) -> None:
             raise UsageError("no such choice", f"TokenStream {name}", value, f"give {' or '.join(words)}")
     if _TORCH is None and (options.torch or options.pin):
         raise UsageError("torch is not installed", "TokenStream", None, "pip install torch, or torch=False")
-
-
-def _check_stages(plan: Plan, global_batch: int, options: ReadOptions) -> None:
-    for number, stage in enumerate(plan.stages):
-        if stage.rows < global_batch and options.tail == "drop":
-            remedy = 'give a smaller global_batch, or ReadOptions(tail="short")'
-            what = f"stage {number} has {stage.rows} rows, fewer than a batch: none would be read"
-            raise UsageError(what, "TokenStream global_batch", global_batch, remedy)
 
 
 def _pinned(options: ReadOptions) -> bool:

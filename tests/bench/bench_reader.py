@@ -21,6 +21,7 @@ import numpy as np
 
 from gristmill.pipeline.reader import ReadOptions, TokenStream
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
+from gristmill.pipeline.reader.state import sealed_state
 from tests.laws.running import run_inline, write_recipe
 
 PEER_PYTHON = Path(os.environ.get("GRISTMILL_PEERS", Path(__file__).parents[2] / ".venv-peers")) / "bin" / "python"
@@ -85,7 +86,7 @@ def resume(dataset: Path) -> dict[str, Any]:
     for place in draw.integers(0, whole.plan.rows - BATCH, 20).tolist():
         start = time.perf_counter()
         stream = TokenStream(dataset, global_batch=BATCH, options=ReadOptions(torch=False))
-        stream.load_state_dict(whole.state_dict() | {"next": place})
+        stream.load_state_dict(sealed_state(whole.state_dict() | {"next": place}))
         assert next(iter(stream)).first == place
         times.append(time.perf_counter() - start)
     spread = (max(times) - min(times)) / median(times)

@@ -25,6 +25,7 @@ from gristmill.pipeline.reader.block_cache import BlockCache
 from gristmill.pipeline.reader.block_shuffle import ShuffleChoice, ShuffleModel
 from gristmill.pipeline.reader.plan import implicit_plan
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
+from gristmill.pipeline.reader.state import sealed_state
 from tests.bench.bench_reader import AT_ONCE_TOKENS, BATCH
 from tests.laws.running import run_inline, write_recipe
 from tests.pipeline.reader.sparse_rows import sparse_dataset
@@ -113,7 +114,7 @@ def resume(folder: Path) -> dict[str, Any]:
     times: list[float] = []
     for i in range(20):
         stream = TokenStream(plan, global_batch=BATCH, options=ReadOptions(torch=False))
-        state = stream.state_dict() | {"next": (plan.rows - 10 * BATCH * (i + 1)) // BATCH * BATCH}
+        state = sealed_state(stream.state_dict() | {"next": (plan.rows - 10 * BATCH * (i + 1)) // BATCH * BATCH})
         start = time.perf_counter()
         stream.load_state_dict(state)
         next(iter(stream))

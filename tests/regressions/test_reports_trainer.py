@@ -27,6 +27,7 @@ from gristmill.pipeline.reader.plan import Plan, Stage
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
 from gristmill.pipeline.reader.shard_source import Shard
 from gristmill.pipeline.reader.sources import whole
+from gristmill.pipeline.reader.state import sealed_state
 from tests.laws.running import run_inline, write_recipe
 from tests.pipeline.reader.test_stream import QUIET, SHORT, out, plan_file, seen, table
 
@@ -41,7 +42,7 @@ def test_1_2_a_run_stopped_after_any_row_goes_on_with_the_next(out: Path) -> Non
     whole = seen(TokenStream(plan, options=QUIET))
     for stop in range(len(whole)):
         stream = TokenStream(plan, options=ReadOptions(torch=False, prefetch=stop % 3))
-        stream.load_state_dict(TokenStream(plan, options=QUIET).state_dict() | {"next": stop})
+        stream.load_state_dict(sealed_state(TokenStream(plan, options=QUIET).state_dict() | {"next": stop}))
         made = iter(stream)
         assert next(made).indices.tolist() == [whole[stop]]
         assert stream.state_dict()["next"] == stop + 1
@@ -155,7 +156,7 @@ def test_11_a_state_says_something_and_one_that_does_not_is_refused(out: Path) -
         {},
         {"v": 1},
         {"v": 1, "next": "7"},
-        stream.state_dict() | {"next": 10**9},
+        sealed_state(stream.state_dict() | {"next": 10**9}),
         whole | {"skipped": [[1]]},
     ):
         with pytest.raises(UsageError):

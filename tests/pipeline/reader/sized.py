@@ -67,7 +67,9 @@ def sized_dataset(folder: Path, sized: Sized) -> Path:
         rows = max(-(-one["tokens"] // sized.context), 1)
         laid.append({**one, "first_row": at, "stop_row": at + rows})
         at += rows
-    entry = {"path": "rows/none.arrow", "role": "rows", "rows": sized.rows or at, "bytes": 0, "digest": "blake3:00"}
+    rows = sized.rows or at
+    size = 4 * rows * max(sized.context, 4)
+    entry = {"path": "rows/none.arrow", "role": "rows", "rows": rows, "bytes": size, "digest": "blake3:00"}
     packing = {"padding_frac": 0.0} | ({"buckets": laid} if laid else {})
     step = {"step": "emit", "stage": "emit", "derived": sized.derived}
     folder.mkdir(parents=True)

@@ -11,6 +11,7 @@ import numpy as np
 from gristmill.pipeline.reader import ReadOptions, TokenStream
 from gristmill.pipeline.reader.open_shards import MAX_OPEN
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
+from gristmill.pipeline.reader.state import sealed_state
 from tests.pipeline.reader.sparse_rows import sparse_dataset
 
 QUIET = ReadOptions(torch=False, prefetch=0)
@@ -55,7 +56,7 @@ def test_going_on_takes_no_longer_from_the_end(tmp_path: Path) -> None:
     stream[0]
 
     def first_s(at: int) -> float:
-        state = stream.state_dict() | {"next": at}
+        state = sealed_state(stream.state_dict() | {"next": at})
         other = TokenStream(stream.plan, options=QUIET)
         start = time.process_time()
         other.load_state_dict(state)

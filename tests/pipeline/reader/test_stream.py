@@ -19,6 +19,7 @@ from gristmill.manifests.manifest import read_manifest
 from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.reader import ReadOptions, TokenStream, load_plan
 from gristmill.pipeline.reader.rows_dataset import CorruptRowError, RowsDataset
+from gristmill.pipeline.reader.state import sealed_state
 from tests.laws.running import run_inline, write_recipe
 
 RECIPE = """
@@ -190,7 +191,7 @@ def test_a_state_of_another_plan_is_refused(out: Path) -> None:
     other = TokenStream(plan_file(out, seed=4), options=QUIET)
     with pytest.raises(UsageError, match="another plan"):
         other.load_state_dict(state)
-    for wrong in ({}, {"v": 1}, state | {"v": 2}, state | {"next": 10**9}):
+    for wrong in ({}, {"v": 1}, state | {"v": 2}, sealed_state(state | {"next": 10**9})):
         with pytest.raises(UsageError):
             TokenStream(plan_file(out), options=QUIET).load_state_dict(wrong)
 
