@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,14 +21,16 @@ from gristmill.manifests.errors import InputError, UsageError, VerifyError
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import packed_schema
 from gristmill.synth import grammar
-from gristmill.synth.atoms import Prepared, prepare
+from gristmill.synth.atoms import Prepared, encode, prepare
 from gristmill.synth.build import build, build_all, measure_costs, plans
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns
 from gristmill.synth.solvers.prove import REASONS, Unproved
+from gristmill.synth.solvers.reading import Reading, Unreadable, check_joins
 from gristmill.synth.solvers.verify import verify_row, verify_shards
+from gristmill.synth.solvers.words import names_in
 from tests.synth.corpus import documents, form, form_of, source, tokenizer
 
 Row = dict[str, Any]
@@ -360,3 +363,57 @@ def test_text_without_spaces_is_no_trouble() -> None:
     params = SynthParams(context=8192, sequences=1, seed=5, modes={"concat": 1})
     (row,) = build_all(params, docs, tokenizer(), form(8192), {})
     assert row.column("n_tokens")[0].as_py() >= 8192 - 256
+
+
+def test_ids_that_another_encoding_would_not_give_are_refused() -> None:
+    parts = encode(["won", "derful\n\n", "wonderful\n\n"], tokenizer())
+    split = np.concatenate(parts[:2])
+    text = b"wonderful\n\n"
+    for ids, good in ((parts[2], True), (split, False)):
+        lengths = tokenizer().byte_lengths()
+        assert lengths is not None
+        bytes_at = np.concatenate(([0], np.cumsum(lengths[ids])))
+        reading = Reading(len(ids), len(ids), ids, text, bytes_at, ((0, len(ids)),), ("text",), (0,), ())
+        if good:
+            check_joins(reading, tokenizer())
+        else:
+            with pytest.raises(Unreadable, match="other ids from token 0"):
+                check_joins(reading, tokenizer())
+
+
+def test_evidence_that_is_not_needed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a solver that answers from fewer records than there are: that it may not is what is proved."""
+    row = made(50_001)
+    monkeypatch.setattr("gristmill.synth.solvers.prove.solve_sum", lambda query, records: answers[query.name])
+    plain = row.to_pylist()[0]
+    answers: dict[str, str] = {}
+    for task in plain["tasks"]:
+        ids = np.array(plain["input_ids"][task["query_start"] : task["query_end"]], np.uint32)
+        answers[names_in(tokenizer().decode(ids))[0]] = task["answer"]
+    with pytest.raises(Unproved, match="not_necessary"):
+        verify_row(row, tokenizer())
+
+
+def test_a_window_that_knows_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = made(50_001)
+    monkeypatch.setattr("gristmill.synth.solvers.prove.MAX_EPSILON", -0.5)
+    with pytest.raises(Unproved, match="epsilon"):
+        verify_row(row, tokenizer())
+
+
+GOLDEN = {
+    8192: "3a5e5861a9a608121fd152d74d5dadfb",
+    65_536: "801fbf2046c2328d0fab0722dc573b83",
+}
+"""BLAKE3 of the row ids and tasks of four sequences. When this fails, a version must be raised: of a family, of
+`PLAN_VERSION`, `MATERIAL_VERSION` or `VERIFIER_VERSION`."""
+
+
+@pytest.mark.parametrize("context", GOLDEN)
+def test_sequences_are_those_of_before(context: int) -> None:
+    params = SynthParams(context=context, sequences=4, seed=17)
+    digest = blake3()
+    for row in build_all(params, documents(300_000), tokenizer(), form(context), {}):
+        digest.update(row.column("row_id")[0].as_py())
+        digest.update(repr(row.column("tasks").to_pylist()).encode())
+    assert digest.hexdigest(16) == GOLDEN[context]
