@@ -24,8 +24,8 @@ def sample(draws: Draws) -> tuple[View, Params]:
     groups: list[dict[str, Any]] = []
     for share in sample_shares(draws, count, 8):
         inner = draws.integer(1, 5) if share > 14 else 1
-        kids = sample_shares(draws, inner, 12)
-        groups.append({"share": share, "kids": [[names.pop(), kid] for kid in kids]})
+        kids = [(names.pop(), kid) for kid in sample_shares(draws, inner, 12)]
+        groups.append({"share": share, "kids": [[name, kid, max(1, round(share * kid / 100))] for name, kid in kids]})
     return view, params | {
         "groups": groups,
         "heads": draws.some(TEAMS, count),
@@ -110,7 +110,7 @@ def _cell(params: Mapping[str, Any], theme: Theme, cell: Box, kid: list[Any], co
         else fill(colour)
     )
     nodes = [rect(x, y, w, h, paint, 4 if params["round"] else 0).named("tile", kid[0])]
-    name, figure = kid[0], f"{kid[1]}%"
+    name, figure = kid[0], f"{kid[2]}%"
     ink = ink_on(colour)
     big = min(max(size, w * 0.09), size * 1.7)
     if params["figures"] == "beside" and text_width_px(f"{name} {figure}", big) < w - 14:
