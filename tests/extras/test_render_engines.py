@@ -1,5 +1,5 @@
-"""Render pairs are documents like any other: rendered, deduplicated, mixed with text, packed into trainer rows and read,
-with the same bytes on every engine."""
+"""Render pairs are documents like any other: rendered, deduplicated, mixed with text, packed into trainer rows and
+read, with the same bytes on every engine."""
 
 from pathlib import Path
 
