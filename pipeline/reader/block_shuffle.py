@@ -25,6 +25,8 @@ from gristmill.stages.kernels.jit import KEYS, OFFSETS, helper, kernel
 from gristmill.stages.kernels.shingle_hash import GOLDEN, mix64, splitmix64
 
 BLOCK_BYTES = 8 << 20
+"""Rows that are fetched at once, where no plan says how many: at 100 MB/s a block takes four times as long as the
+request for it."""
 MAX_BLOCK_ROWS = 256
 WINDOW_BLOCKS = 64
 _LAST_BLOCK = 0xB10C

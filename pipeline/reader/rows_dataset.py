@@ -25,6 +25,7 @@ from gristmill.manifests.rows_facts import check_rows
 from gristmill.manifests.trainer_schema import TokenizerIdentity, packed_columns
 from gristmill.pipeline.reader.block_cache import BlockCache, default_folder
 from gristmill.pipeline.reader.block_files import BlockFiles
+from gristmill.pipeline.reader.block_shuffle import BLOCK_BYTES
 from gristmill.pipeline.reader.fetch_kernel import (
     ENTRY_BYTES,
     IDS_WRONG,
@@ -40,9 +41,6 @@ from gristmill.pipeline.reader.open_shards import OpenShards
 from gristmill.pipeline.reader.shard_source import Layout, Root, Shard, read_span, shard_of, shown
 from gristmill.pipeline.reader.sides import RawSides
 
-BLOCK_BYTES = 8 << 20
-"""Rows that are fetched at once, where no plan says how many: at 100 MB/s a block takes four times as long as the
-request for it."""
 _SIDE_BYTES = 256
 """Room for the side of a row at first; rows of a million tokens may take thousands."""
 _HOW = {IDS_WRONG: "its ids are not what they hash to", SIDE_WRONG: "its segments are not what they hash to"}

@@ -74,4 +74,4 @@ def test_what_lacks_is_said_and_what_is_more_is_not(tmp_path: Path, capsys: pyte
 
 def test_lengths_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
     with pytest.raises(VerifyError, match="none that this version reads"):
-        load_plan(merged_plan(tmp_path / "d", [MERGED | {"tokens": 9e6}], [0.7, 0.3, 0.0], 0.0))
+        load_plan(merged_plan(tmp_path / "d", [MERGED | {"tokens": 9_000_000}], [0.7, 0.3, 0.0], 0.0))

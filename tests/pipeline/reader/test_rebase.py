@@ -10,6 +10,7 @@ import pytest
 from gristmill.manifests.errors import RecipeError, UsageError
 from gristmill.pipeline.reader import TokenStream, load_plan
 from gristmill.pipeline.reader.rows_dataset import RowsDataset
+from gristmill.pipeline.reader.state import sealed_state
 from tests.pipeline.reader.test_stream import QUIET, SHORT, out, plan_file
 
 __all__ = ["out"]
@@ -102,11 +103,11 @@ def test_counters_of_other_data_are_not_believed(out: Path) -> None:
     _, state = stopped(out, 5)
     stream = TokenStream(plan_file(out, **one_stage(0.4, 64 * 40)), options=QUIET)
     state["manifests"]["b64"] = "blake3:other"
-    stream.load_state_dict(state, rebase=True)
+    stream.load_state_dict(sealed_state(state), rebase=True)
     assert set(stream.base) == {"a64"}
     state["manifests"] = {}
     with pytest.raises(UsageError, match="none of the state's sources"):
-        stream.load_state_dict(state, rebase=True)
+        stream.load_state_dict(sealed_state(state), rebase=True)
 
 
 def test_a_state_of_the_same_plan_goes_on_in_it(out: Path) -> None:
