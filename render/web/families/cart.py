@@ -22,6 +22,9 @@ STYLES = {
     **CHROME,
     "item": "display:grid;grid-template-columns:96px minmax(0,1fr) auto;gap:$s3;align-items:center;"
     "border-bottom:1px solid $line;padding:$s3 0",
+    "item-bare": "grid-template-columns:minmax(0,1fr) auto",
+    "what": "display:flex;flex-direction:column;gap:$s2;align-items:flex-start;min-width:0",
+    "paid": "display:flex;flex-direction:column;gap:$s2;align-items:flex-end",
     "count": "display:inline-flex;align-items:center;border:1px solid $line;border-radius:$rs;background:$surface",
     "count-btn": "padding:$s1 $s3;border:0;background:none;color:$text",
     "line": "display:flex;justify-content:space-between;gap:$s3",
@@ -83,7 +86,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         goods = el(
             "ul",
             [
-                el("li.item" if page.has("picture") else "li.row.between", _item(page, k, item))
+                el("li.item" if page.has("picture") else "li.item.item-bare", _item(page, k, item))
                 for k, item in enumerate(items)
             ],
         )
@@ -128,12 +131,12 @@ def _item(page: Page, place: int, item: Mapping[str, Any]) -> list[Content]:
     return [
         picture(item["picture"], page.tokens, item["name"], 1.2) if page.has("picture") else None,
         el(
-            "div.stack",
+            "div.what",
             el(f"h2.strong#item-{place}@product", item["name"]),
             el("p.small.ok", page.say("in_stock")) if page.has("stock") else None,
             _count(item),
         ),
-        el("div.stack.end", el("span.strong.num", money(page.lang, item["price"] * item["count"])), remove),
+        el("div.paid", el("span.strong.num", money(page.lang, item["price"] * item["count"])), remove),
     ]
 
 

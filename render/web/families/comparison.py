@@ -28,6 +28,8 @@ STYLES = {
     "trait": "display:flex;justify-content:space-between;gap:$s3;border-bottom:1px solid $line;padding:$s2 0",
 }
 
+_TRAITS = ("in_stock", "shipping", "discount", "support", "download", "size", "security", "newsletter", "languages")
+
 
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
@@ -43,7 +45,7 @@ def sample(draws: Draws) -> Sampled:
     ]
     return view, base | {
         "goods": goods,
-        "traits": draws.some(bank.lists["topics"], draws.integer(3, 7)),
+        "traits": [bank.ui[key] for key in draws.some(_TRAITS, draws.integer(3, 7))],
         "best": draws.integer(0, 2),
         "text": draws.some(bank.lists["praise"], 4),
         "lead": draws.pick(bank.lists["sentences"]),

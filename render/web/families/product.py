@@ -136,8 +136,12 @@ def _info(page: Page) -> Node:
         else None,
         el("div.row.wrap", sizes) if page.has("sizes") else None,
         el("p.ok.row", icon("check"), el("span#stock@stock", page.say("in_stock"))) if page.has("stock") else None,
-        el("div.row.wrap", count if page.has("count") else None, button(page.say("add_to_cart"), "add")),
-        button(page.say("like"), "wish", "ghost") if page.has("wish") else None,
+        el(
+            "div.row.wrap",
+            count if page.has("count") else None,
+            button(page.say("add_to_cart"), "add"),
+            button(page.say("like"), "wish", "ghost") if page.has("wish") else None,
+        ),
     )
 
 
