@@ -10,7 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import money
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
-from gristmill.render.web.pictures import THINGS, picture, sample_picture
+from gristmill.render.web.pictures import picture, product_picture
 from gristmill.render.web.tree import Content, Node, el
 from gristmill.render.web.widgets import (
     button,
@@ -39,7 +39,7 @@ def sample(draws: Draws) -> Sampled:
             "price": draws.integer(9, 300) * 100,
             "stars": draws.integer(2, 6),
             "traits": [draws.integer(0, 3) for _ in range(6)],
-            "picture": sample_picture(draws, THINGS),
+            "picture": product_picture(draws, bank.lists["products"], name),
         }
         for name in draws.some(bank.lists["products"], draws.integer(2, 5))
     ]

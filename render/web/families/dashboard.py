@@ -5,7 +5,7 @@ from typing import Any
 
 from gristmill.render.draws import Draws
 from gristmill.render.protocol import View
-from gristmill.render.web.charts import bars, line, ring, spark
+from gristmill.render.web.charts import bars, line, ring, sample_shares, spark
 from gristmill.render.web.chrome import CHROME, app, begin
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import money, number
@@ -67,17 +67,11 @@ def sample(draws: Draws) -> Sampled:
         "orders": orders,
         "tasks": [[text, draws.chance(0.4)] for text in draws.some(lists["tasks"], 5)],
         "values": [draws.integer(20, 100) for _ in range(draws.integer(7, 13))],
-        "shares": _shares(draws),
+        "shares": sample_shares(draws),
         "chart": draws.pick(("bars", "line", "area")),
         "labels": draws.some(lists["topics"], 4),
         "has": flags(draws, has),
     }
-
-
-def _shares(draws: Draws) -> list[int]:
-    """Four parts of a hundred, the largest first."""
-    parts = [draws.integer(8, 30) for _ in range(3)]
-    return sorted([*parts, 100 - sum(parts)], reverse=True)
 
 
 def write(params: Mapping[str, Any], view: View) -> Written:
