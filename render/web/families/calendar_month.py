@@ -119,10 +119,11 @@ def _table(page: Page) -> Node:
     first = date(page.params["year"], page.params["month"], 1)
     thursday = first + timedelta(days=3 - first.weekday())
     week = el("th.weekday", "#") if page.has("weeks") else None
+    numbers = [str((thursday + timedelta(days=k)).isocalendar().week) for k in range(0, len(cells), 7)]
     rows = [
         el(
             "tr",
-            el("th.weekday", {"scope": "row"}, str((thursday + timedelta(days=k)).isocalendar().week)) if page.has("weeks") else None,
+            el("th.weekday", {"scope": "row"}, numbers[k // 7]) if page.has("weeks") else None,
             [el("td.cell", {"style": "height:64px"}, _day(page, kind, day)) for kind, day in cells[k : k + 7]],
         )
         for k in range(0, len(cells), 7)
