@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 
+from gristmill.render.draws import Draws
 from gristmill.render.web.tree import Node, el
 
 _W, _H = 400, 160
@@ -61,6 +62,12 @@ def line(values: Sequence[float], tokens: Mapping[str, str], label: str, filled:
         el("polyline", stroke),
         None if filled else dots,
     )
+
+
+def sample_shares(draws: Draws) -> list[int]:
+    """Four parts of a hundred, the largest first."""
+    parts = [draws.integer(8, 30) for _ in range(3)]
+    return sorted([*parts, 100 - sum(parts)], reverse=True)
 
 
 def ring(shares: Sequence[float], tokens: Mapping[str, str], label: str) -> Node:

@@ -24,6 +24,8 @@ CHROME: dict[str, str] = {
     "links": "display:flex;gap:$s4;flex-wrap:wrap;align-items:center",
     "links-on": "font-weight:600;text-decoration:underline;text-underline-offset:2px",
     "push": "margin-inline-start:auto",
+    "sub-nav": "background:$raised;color:$text;border-bottom:1px solid $line;font-size:$f1",
+    "sub-inner": "display:flex;flex-wrap:wrap;gap:$s1 $s4;max-width:1120px;margin:0 auto;padding:$s2 $s4;width:100%",
     "find": "flex:1;min-width:0;max-width:420px",
     "foot": "border-top:1px solid $line;margin-top:$s5;color:$muted;font-size:$f1;background:$bg",
     "foot-inner": "display:flex;flex-wrap:wrap;gap:$s4;justify-content:space-between;max-width:1120px;margin:0 auto;"
@@ -46,6 +48,7 @@ CHROME: dict[str, str] = {
     "dock-on": "color:$accent_text;font-weight:600",
 }
 _ICONS = ("home", "grid", "user", "file", "calendar", "gear", "chat", "folder")
+_TOOLS = ("log_in", "sign_up", "cart", "language", "account")
 _NAV = ("home", "shop", "news", "blog", "about", "contact", "help", "support")
 
 
@@ -57,7 +60,9 @@ def sample_chrome(draws: Draws, words: Words, bare: float = 0.08) -> dict[str, A
         "footer": draws.weighted(("none", "line", "links", "columns"), (3, 3, 3, 2)),
         "app": draws.pick(("side", "side_ink", "top", "dock")),
         "ink": draws.chance(0.25),
-        "nav": draws.some(_NAV, draws.integer(3, 6)),
+        "nav": draws.some(_NAV, draws.integer(4, 7)),
+        "sub": draws.some(words.lists["topics"], draws.integer(4, 8)) if draws.chance(0.4) else [],
+        "tools": draws.some(_TOOLS, draws.integer(1, 4)) if draws.chance(0.6) else [],
         "on": 0,
         "brand": draws.pick(words.lists["brands"]),
         "mark": draws.pick(("", "leaf", "bolt", "book", "globe", "star")),
@@ -97,6 +102,11 @@ def header(page: Page) -> Content:
         )
         extra = el("p.top-strip", page.words.lists["slogans"][0]) if kind == "strip" else None
         return el(f"header.top{tone}", extra, el("div.top-inner", brand(page), menu))
+    return [_wide_header(page, kind, tone), _sub_nav(page)]
+
+
+def _wide_header(page: Page, kind: str, tone: str) -> Node:
+    chrome = page.params["chrome"]
     links = el("nav", el("ul.links", [_link(page, key, k == chrome["on"]) for k, key in enumerate(chrome["nav"])]))
     if kind == "centred":
         return el(f"header.top{tone}", el("div.top-inner.top-centre", brand(page), links))
@@ -107,8 +117,15 @@ def header(page: Page) -> Content:
         extra = el("a.btn.push", {"href": "#"}, page.say("sign_up"))
     elif kind == "slim":
         extra = el("span.row.push", icon("search"), icon("user"))
+    elif chrome["tools"]:
+        extra = el("div.links.push.small", [el("a", {"href": "#"}, page.say(key)) for key in chrome["tools"]])
     bar = el("div.top-inner", brand(page), links, extra)
     return el(f"header.top{tone}", el("p.top-strip", page.words.lists["slogans"][0]) if kind == "strip" else None, bar)
+
+
+def _sub_nav(page: Page) -> Content:
+    items = [el("li", el("a", {"href": "#"}, text)) for text in page.params["chrome"]["sub"]]
+    return el("nav.sub-nav", {"aria-label": page.say("categories")}, el("ul.sub-inner", items)) if items else None
 
 
 def brand(page: Page) -> Node:

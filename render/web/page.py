@@ -41,6 +41,7 @@ ELEMENTS = (
     ("button, input, select, textarea", "font:inherit;color:inherit"),
     ("fieldset", "border:0;min-width:0"),
     ("svg", "display:block"),
+    ("h1, h2, h3, h4", "font-size:inherit"),
 )
 
 

@@ -3,14 +3,28 @@
 A picture is plain data (`sample_picture`) until `picture` draws it; lengths are those of its viewBox.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gristmill.render.draws import Draws
 from gristmill.render.web.tree import Node, el
 
 KINDS = ("hills", "sea", "blocks", "rings", "sunrise", "stripes", "leafy", "city")
-THINGS = ("bottle", "box", "lamp", "bag", "cup", "shirt")
+PRODUCTS = (
+    "shirt",
+    "lamp",
+    "cup",
+    "blanket",
+    "bag",
+    "bottle",
+    "notebook",
+    "board",
+    "jacket",
+    "headphones",
+    "shoes",
+    "organiser",
+)
+"""What each of the bank's `products` looks like, in their order."""
 _W, _H = 320, 200
 
 
@@ -18,6 +32,11 @@ def sample_picture(draws: Draws, kinds: tuple[str, ...] = KINDS) -> dict[str, An
     """What a picture shows: its kind, the order of its colours, some lengths in [0, 1]."""
     colours = draws.shuffled(range(1, 7))[:4]
     return {"kind": draws.pick(kinds), "colours": colours, "at": [round(draws.frac(), 2) for _ in range(6)]}
+
+
+def product_picture(draws: Draws, products: Sequence[str], name: str) -> dict[str, Any]:
+    """The picture of one of the bank's `products`."""
+    return sample_picture(draws, (PRODUCTS[products.index(name)],))
 
 
 def picture(data: Mapping[str, Any], tokens: Mapping[str, str], label: str, ratio: float = 1.6) -> Node:
@@ -118,16 +137,6 @@ def _bottle(c: list[str], at: list[float], h: float) -> list[Node]:
     ]
 
 
-def _box(c: list[str], at: list[float], h: float) -> list[Node]:
-    lid = h * (0.35 + 0.1 * at[0])
-    return [
-        _rect(0, 0, _W, h, c[0]),
-        _rect(95, lid, 130, h * 0.5, c[1], 4),
-        _rect(85, lid - 14, 150, 26, c[2], 4),
-        _rect(150, lid - 14, 20, h * 0.5 + 14, c[3]),
-    ]
-
-
 def _lamp(c: list[str], at: list[float], h: float) -> list[Node]:
     shade = f"M125 {_n(h * 0.2)} h70 l{_n(20 + 20 * at[0])} {_n(h * 0.3)} H{_n(105 - 20 * at[0])} Z"
     return [
@@ -168,6 +177,53 @@ def _shirt(c: list[str], at: list[float], h: float) -> list[Node]:
     ]
 
 
+def _jacket(c: list[str], at: list[float], h: float) -> list[Node]:
+    return [*_shirt(c, at, h)[:2], _rect(157, h * 0.18, 6, h * 0.63, c[3]), _disc(160, h * 0.15, 20, c[2])]
+
+
+def _blanket(c: list[str], at: list[float], h: float) -> list[Node]:
+    folds = [_rect(90, h * (0.3 + 0.17 * k), 140, h * 0.16, c[1 + k % 2], 10 + 6 * at[0]) for k in range(3)]
+    return [_rect(0, 0, _W, h, c[0]), *folds, _rect(150, h * 0.3, 18, h * 0.5, c[3])]
+
+
+def _notebook(c: list[str], at: list[float], h: float) -> list[Node]:
+    return [
+        _rect(0, 0, _W, h, c[0]),
+        _rect(112, h * 0.15, 96, h * 0.7, c[1], 6),
+        _rect(112, h * 0.15, 16, h * 0.7, c[2], 4),
+        _rect(184 - 10 * at[0], h * 0.15, 6, h * 0.7, c[3]),
+    ]
+
+
+def _board(c: list[str], at: list[float], h: float) -> list[Node]:
+    return [
+        _rect(0, 0, _W, h, c[0]),
+        _rect(80, h * 0.3, 130, h * 0.42, c[1], 8 + 12 * at[0]),
+        _rect(200, h * 0.44, 56, h * 0.14, c[1], 8),
+        _disc(242, h * 0.51, 5, c[0]),
+        _rect(90, h * 0.4, 110, 5, c[2]),
+    ]
+
+
+def _headphones(c: list[str], at: list[float], h: float) -> list[Node]:
+    top = h * (0.2 + 0.06 * at[0])
+    band = f"M104 {_n(h * 0.6)} C104 {_n(top - 30)} 216 {_n(top - 30)} 216 {_n(h * 0.6)} h-12 "
+    band += f"C204 {_n(top)} 116 {_n(top)} 116 {_n(h * 0.6)} Z"
+    cups = [_rect(x, h * 0.52, 34, h * 0.32, c[2], 12) for x in (94, 192)]
+    return [_rect(0, 0, _W, h, c[0]), _path(band, c[1]), *cups]
+
+
+def _shoes(c: list[str], at: list[float], h: float) -> list[Node]:
+    upper = f"M90 {_n(h * 0.36)} h46 l56 {_n(h * 0.2)} c34 6 44 {_n(h * 0.06)} 44 {_n(h * 0.14)} H90 Z"
+    stripes = [_rect(128 + 16 * k, h * 0.52, 6, h * 0.16, c[3]) for k in range(3)]
+    return [_rect(0, 0, _W, h, c[0]), _path(upper, c[1]), *stripes, _rect(84, h * 0.69, 156, 10 + 6 * at[0], c[2], 6)]
+
+
+def _organiser(c: list[str], at: list[float], h: float) -> list[Node]:
+    pens = [_rect(122 + 26 * k, h * (0.2 + 0.1 * at[k]), 10, h * 0.5, c[2 + k % 2], 4) for k in range(3)]
+    return [_rect(0, 0, _W, h, c[0]), *pens, _rect(104, h * 0.48, 112, h * 0.36, c[1], 6)]
+
+
 _SCENES = {
     "hills": _hills,
     "sea": _sea,
@@ -178,4 +234,17 @@ _SCENES = {
     "leafy": _leafy,
     "city": _city,
 }
-_THINGS = {"bottle": _bottle, "box": _box, "lamp": _lamp, "bag": _bag, "cup": _cup, "shirt": _shirt}
+_THINGS = {
+    "bottle": _bottle,
+    "lamp": _lamp,
+    "bag": _bag,
+    "cup": _cup,
+    "shirt": _shirt,
+    "jacket": _jacket,
+    "blanket": _blanket,
+    "notebook": _notebook,
+    "board": _board,
+    "headphones": _headphones,
+    "shoes": _shoes,
+    "organiser": _organiser,
+}

@@ -166,7 +166,6 @@ BASE: dict[str, str] = {
     "plain": "color:$accent_text",
     "end": "text-align:end",
     "centre": "text-align:center",
-    "num": "text-align:end;font-variant-numeric:tabular-nums;white-space:nowrap",
     "btn": "display:inline-flex;align-items:center;justify-content:center;gap:$s2;padding:$s2 $s4;border-radius:$r;"
     "border:1px solid $accent;background:$accent;color:$on_accent;font-weight:600;line-height:1.4;flex:none;"
     "max-width:100%",
@@ -193,6 +192,7 @@ BASE: dict[str, str] = {
     "rule": "border:0;border-top:1px solid $line;height:0;width:100%",
     "cell": "padding:$s2 $s3;text-align:start;border-bottom:1px solid $line;vertical-align:top",
     "cell-head": "font-size:$f1;font-weight:600;color:$muted;background:$raised",
+    "num": "text-align:end;font-variant-numeric:tabular-nums;white-space:nowrap",
     "table": "width:100%;border-collapse:collapse;background:$surface;color:$text",
     "list": "display:flex;flex-direction:column;gap:$s2",
     "cols2": "display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:$s4",

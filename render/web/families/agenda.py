@@ -1,5 +1,6 @@
 """Agendas: events under their days, with times, places, who comes, filters and a small month."""
 
+from calendar import monthrange
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,14 +27,17 @@ STYLES = {
     "mini-on": "background:$accent;color:$on_accent;border-radius:50%",
 }
 
+_YEAR = 2026
+
 
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
+    month = draws.integer(1, 13)
     days = [
         {
             "day": 3 + 2 * d,
-            "weekday": draws.integer(0, 7),
+            "weekday": (monthrange(_YEAR, month)[0] + 2 + 2 * d) % 7,
             "events": [
                 {
                     "text": text,
@@ -50,7 +54,7 @@ def sample(draws: Draws) -> Sampled:
     has = {"mini": 0.5, "where": 0.6, "who": 0.5, "answer": 0.4, "filter": 0.4, "new": 0.6, "state": 0.5, "cards": 0.4}
     return view, base | {
         "days": days,
-        "month": draws.integer(1, 13),
+        "month": month,
         "kind": draws.pick(("app", "site", "timeline")),
         "has": flags(draws, has),
     }
@@ -87,7 +91,7 @@ def _day(page: Page, place: int, day: Mapping[str, Any]) -> Node:
     return el(
         "section.card.stack" if page.has("cards") else "section.stack",
         head,
-        el("ul.list", [_entry(page, place, k, e) for k, e in enumerate(day["events"])]),
+        el("ul.list", [_entry(page, place, k, e) for k, e in enumerate(sorted(day["events"], key=lambda e: e["at"]))]),
     )
 
 
@@ -113,7 +117,9 @@ def _entry(page: Page, place: int, number_: int, event: Mapping[str, Any]) -> No
 
 def _mini(page: Page) -> Node:
     busy = {day["day"] for day in page.params["days"]}
-    cells = [el("span.mini-on" if d in busy else "span", str(d)) for d in range(1, 31)]
+    first, days = monthrange(_YEAR, page.params["month"])
+    cells = [el("span.mini-on" if d in busy else "span", str(d)) for d in range(1, days + 1)]
+    cells[0].attrs["style"] = f"grid-column-start:{first + 1}"
     return el(
         "aside.card.stack",
         el("h2.strong#month@month", page.words.lists["months"][page.params["month"] - 1]),

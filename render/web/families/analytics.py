@@ -5,7 +5,7 @@ from typing import Any
 
 from gristmill.render.draws import Draws
 from gristmill.render.protocol import View
-from gristmill.render.web.charts import bars, line, ring
+from gristmill.render.web.charts import bars, line, ring, sample_shares
 from gristmill.render.web.chrome import CHROME, app, begin, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import number
@@ -41,7 +41,7 @@ def sample(draws: Draws) -> Sampled:
         "counts": [draws.integer(200, 90000) for _ in range(4)],
         "pages": draws.some(lists["headlines"], 5),
         "topics": draws.some(lists["topics"], 4),
-        "shares": [draws.integer(8, 50) for _ in range(4)],
+        "shares": sample_shares(draws),
         "heat": [draws.integer(1, 10) for _ in range(48)],
         "cities": draws.some(lists["cities"], 5),
         "kind": draws.pick(("app", "site", "wide")),

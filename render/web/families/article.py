@@ -8,10 +8,11 @@ from gristmill.render.protocol import View
 from gristmill.render.web.chrome import CHROME, begin, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import date
+from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished
 from gristmill.render.web.pictures import picture, sample_picture
 from gristmill.render.web.tree import Content, Node, el
-from gristmill.render.web.widgets import face
+from gristmill.render.web.widgets import button, face, field
 
 STYLES = {
     **CHROME,
@@ -37,6 +38,7 @@ def sample(draws: Draws) -> Sampled:
         "author": draws.pick(lists["people"]),
         "day": [draws.integer(1, 29), draws.integer(1, 13), draws.integer(2018, 2027)],
         "minutes": draws.integer(2, 15),
+        "popular": draws.some(lists["headlines"], 5),
         "sentences": draws.shuffled(lists["sentences"]),
         "picture": sample_picture(draws),
         "has": {
@@ -49,9 +51,11 @@ def sample(draws: Draws) -> Sampled:
                 "caption": 0.5,
                 "quote": 0.5,
                 "subheads": 0.5,
-                "tags": 0.4,
-                "share": 0.35,
-                "aside": 0.6,
+                "tags": 0.5,
+                "share": 0.5,
+                "aside": 0.75,
+                "popular": 0.6,
+                "letter": 0.4,
                 "drop": 0.3,
             }.items()
         },
@@ -85,6 +89,7 @@ def _head(page: Page) -> Node:
         el("h1.title#headline@headline", p["title"]),
         el("p.lead#lead@introduction", p["sentences"][0]) if has["lead"] else None,
         byline,
+        _share(page) if has["share"] else None,
     )
 
 
@@ -113,10 +118,18 @@ def _end(page: Page) -> list[Content]:
     tags = page.words.lists["topics"][:4]
     return [
         el("ul.row.wrap", [el("li.badge", text) for text in tags]) if has["tags"] else None,
-        el("div.row", [el("button.btn.ghost", {"type": "button"}, page.say(key)) for key in ("share", "like")])
-        if has["share"]
-        else None,
     ]
+
+
+def _share(page: Page) -> Node:
+    keys = (("share", "send"), ("like", "heart"), ("save", "book"))
+    return el(
+        "div.row.wrap",
+        [
+            el("button.btn.ghost.small", {"type": "button"}, icon(name, 16), el("span", page.say(key)))
+            for key, name in keys
+        ],
+    )
 
 
 def _related(page: Page) -> Node:
@@ -124,4 +137,28 @@ def _related(page: Page) -> Node:
         el(f"li#related-{k}@related story", el("a.link", {"href": "#"}, text))
         for k, text in enumerate(page.params["related"])
     ]
-    return el("aside.side-box.card", el("h2.subheading", page.say("related")), el("ul.list", items))
+    has = page.params["has"]
+    return el(
+        "aside.side-box.card",
+        el("h2.subheading", page.say("related")),
+        el("ul.list", items),
+        _popular(page) if has["popular"] else None,
+        _letter(page) if has["letter"] else None,
+    )
+
+
+def _popular(page: Page) -> Node:
+    rows = [
+        el("li.row.align-top", el("span.plain.strong", str(k + 1)), el("a.grow", {"href": "#"}, text))
+        for k, text in enumerate(page.params["popular"])
+    ]
+    return el("section.side-box", el("h2.subheading#popular@heading", page.say("popular")), el("ol.list", rows))
+
+
+def _letter(page: Page) -> Node:
+    return el(
+        "form.side-box",
+        el("h2.subheading", page.say("newsletter")),
+        field(page.say("email"), "mail", "email"),
+        button(page.say("subscribe"), "subscribe", "block"),
+    )

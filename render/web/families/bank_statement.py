@@ -71,72 +71,68 @@ def sample(draws: Draws) -> Sampled:
 
 def write(params: Mapping[str, Any], view: View) -> Written:
     page = Page(params, view)
-    purse = el(
+    purse, buttons, kind = _purse(page), _buttons(page) if page.has("buttons") else None, params["kind"]
+    if kind == "paper":
+        body: Content = el("main.page.narrow", _paper(page, purse, buttons))
+    elif kind == "app":
+        keys = ("home", "account", "transactions", "reports", "settings")
+        body = app(page, keys, 2, purse, buttons, _lower(page))
+    else:
+        title = el("h1.title#title@title", page.say("account"))
+        top = el("div.cols2" if page.wide and buttons else "div.stack", purse, buttons)
+        body = site(page, title, top, _lower(page))
+    return finished(page, page.say("account"), body, STYLES)
+
+
+def _purse(page: Page) -> Node:
+    return el(
         "section.purse",
         el("p", page.say("balance")),
-        el("p.sum#balance@balance", money(page.lang, params["balance"])),
-        el("p.small#number@account", f"№ {params['number']}"),
+        el("p.sum#balance@balance", money(page.lang, page.params["balance"])),
+        el("p.small#number@account", f"№ {page.params['number']}"),
     )
-    curve = (
-        el(
-            "section.card.stack",
-            el("h2.subheading#curve@chart title", page.say("balance")),
-            line(params["values"], page.tokens, page.say("balance"), True),
-        )
-        if page.has("curve")
-        else None
-    )
-    search = (
-        el("input.input", {"type": "search", "placeholder": page.say("search"), "aria-label": page.say("search")})
-        if page.has("search")
-        else None
-    )
-    moves = el(
+
+
+def _buttons(page: Page) -> Node:
+    send, load = button(page.say("send"), "send-money"), button(page.say("download"), "download", "ghost")
+    return el("div.row.wrap", send, load)
+
+
+def _paper(page: Page, purse: Node, buttons: Node | None) -> Node:
+    p = page.params
+    owner = el("h1.title#owner@name", p["person"])
+    month = el("p.muted", page.words.lists["months"][p["month"] - 1])
+    head = el("header.row.between.wrap", el("div", owner, month), brand(page))
+    return el("div.paper", head, purse, _facts(page) if page.has("facts") else None, _table(page), buttons)
+
+
+def _lower(page: Page) -> Node:
+    side = [
+        _curve(page) if page.has("curve") else None,
+        _send(page) if page.has("send") else None,
+        _facts(page) if page.has("facts") else None,
+    ]
+    main = el("div.stack", _moves(page))
+    if not any(side):
+        return main
+    return el("div.main-side" if page.wide and page.has("split") else "div.stack", main, el("div.stack", side))
+
+
+def _curve(page: Page) -> Node:
+    drawn = line(page.params["values"], page.tokens, page.say("balance"), True)
+    return el("section.card.stack", el("h2.subheading#curve@chart title", page.say("balance")), drawn)
+
+
+def _moves(page: Page) -> Node:
+    months, label = page.words.lists["months"], page.say("search")
+    search = el("input.input", {"type": "search", "placeholder": label, "aria-label": label})
+    return el(
         "section.card.stack",
         el("h2.heading#moves@heading", page.say("transactions")),
-        pills([page.words.lists["months"][(params["month"] + k) % 12] for k in range(3)], 0)
-        if page.has("filter")
-        else None,
-        search,
+        pills([months[(page.params["month"] - 1 - k) % 12] for k in range(3)], 0) if page.has("filter") else None,
+        search if page.has("search") else None,
         _table(page) if page.has("table") else _list(page),
     )
-    side = [curve, _send(page) if page.has("send") else None, _facts(page) if page.has("facts") else None]
-    buttons = (
-        el("div.row.wrap", button(page.say("send"), "send-money"), button(page.say("download"), "download", "ghost"))
-        if page.has("buttons")
-        else None
-    )
-    main = el("div.stack", moves)
-    lower = (
-        el("div.main-side" if page.wide and page.has("split") else "div.stack", main, el("div.stack", side))
-        if any(side)
-        else main
-    )
-    kind = params["kind"]
-    if kind == "app":
-        body: Content = app(page, ("home", "account", "transactions", "reports", "settings"), 2, purse, buttons, lower)
-    elif kind == "paper":
-        head = el(
-            "header.row.between.wrap",
-            el(
-                "div",
-                el("h1.title#owner@name", params["person"]),
-                el("p.muted", page.words.lists["months"][params["month"] - 1]),
-            ),
-            brand(page),
-        )
-        body = el(
-            "main.page.narrow",
-            el("div.paper", head, purse, _facts(page) if page.has("facts") else None, _table(page), buttons),
-        )
-    else:
-        body = site(
-            page,
-            el("h1.title#title@title", page.say("account")),
-            el("div.cols2" if page.wide and buttons else "div.stack", purse, buttons),
-            lower,
-        )
-    return finished(page, page.say("account"), body, STYLES)
 
 
 def _sum(page: Page, cents: int) -> Node:

@@ -1,6 +1,8 @@
 """Months of a calendar: a grid of days with events, today marked, arrows, perhaps a list of what comes next."""
 
+from calendar import monthrange
 from collections.abc import Mapping
+from datetime import date, timedelta
 from typing import Any
 
 from gristmill.render.draws import Draws
@@ -38,8 +40,6 @@ def sample(draws: Draws) -> Sampled:
     return view, base | {
         "month": draws.integer(1, 13),
         "year": draws.integer(2020, 2030),
-        "first": draws.integer(0, 7),
-        "days": draws.pick((28, 30, 31)),
         "now": draws.integer(1, 29),
         "events": [[draws.integer(1, 29), text] for text in draws.some(bank.lists["events"], draws.integer(4, 8))],
         "kind": draws.pick(("grid", "table", "app")),
@@ -77,8 +77,10 @@ def write(params: Mapping[str, Any], view: View) -> Written:
 
 def _cells(page: Page) -> list[tuple[str, int]]:
     p = page.params
-    before = [("off", 31 - p["first"] + k + 1) for k in range(p["first"])]
-    own = [("now" if d == p["now"] else "day", d) for d in range(1, p["days"] + 1)]
+    first, days = monthrange(p["year"], p["month"])
+    last = monthrange(p["year"], p["month"] - 1)[1] if p["month"] > 1 else 31
+    before = [("off", last - first + k + 1) for k in range(first)]
+    own = [("now" if d == p["now"] else "day", d) for d in range(1, days + 1)]
     rest = -(len(before) + len(own)) % 7
     return [*before, *own, *(("off", d + 1) for d in range(rest))]
 
@@ -114,11 +116,14 @@ def _grid(page: Page) -> Node:
 
 def _table(page: Page) -> Node:
     cells = _cells(page)
+    first = date(page.params["year"], page.params["month"], 1)
+    thursday = first + timedelta(days=3 - first.weekday())
     week = el("th.weekday", "#") if page.has("weeks") else None
+    numbers = [str((thursday + timedelta(days=k)).isocalendar().week) for k in range(0, len(cells), 7)]
     rows = [
         el(
             "tr",
-            el("th.weekday", {"scope": "row"}, str(k // 7 + 14)) if page.has("weeks") else None,
+            el("th.weekday", {"scope": "row"}, numbers[k // 7]) if page.has("weeks") else None,
             [el("td.cell", {"style": "height:64px"}, _day(page, kind, day)) for kind, day in cells[k : k + 7]],
         )
         for k in range(0, len(cells), 7)

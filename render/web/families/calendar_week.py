@@ -1,5 +1,6 @@
 """Weeks of a calendar: columns of days, hours at the side, events as blocks of their length."""
 
+from calendar import monthrange
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,6 +37,11 @@ STYLES = {
     "event-on": "background:$accent;color:$on_accent",
 }
 _FROM = 8
+_YEAR = 2026
+
+
+def _first_monday(month: int) -> int:
+    return 1 + -monthrange(_YEAR, month)[0] % 7
 
 
 def sample(draws: Draws) -> Sampled:
@@ -51,11 +57,12 @@ def sample(draws: Draws) -> Sampled:
         for day in range(5)
         for start in draws.some((0, 3, 6), draws.integer(1, 4))
     ]
+    month = draws.integer(1, 13)
     has = {"views": 0.6, "new": 0.6, "people": 0.4, "tasks": 0.4, "filter": 0.4, "times": 0.5}
     return view, base | {
         "events": events,
-        "monday": draws.integer(1, 24),
-        "month": draws.integer(1, 13),
+        "monday": _first_monday(month) + 7 * draws.integer(0, 3),
+        "month": month,
         "today": draws.integer(0, 5),
         "people": draws.some(bank.lists["people"], 4),
         "tasks": draws.some(bank.lists["tasks"], 4),

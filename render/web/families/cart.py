@@ -10,7 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import money
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
-from gristmill.render.web.pictures import THINGS, picture, sample_picture
+from gristmill.render.web.pictures import picture, product_picture
 from gristmill.render.web.tree import Content, Node, el
 from gristmill.render.web.widgets import (
     button,
@@ -22,6 +22,9 @@ STYLES = {
     **CHROME,
     "item": "display:grid;grid-template-columns:96px minmax(0,1fr) auto;gap:$s3;align-items:center;"
     "border-bottom:1px solid $line;padding:$s3 0",
+    "item-bare": "grid-template-columns:minmax(0,1fr) auto",
+    "what": "display:flex;flex-direction:column;gap:$s2;align-items:flex-start;min-width:0",
+    "paid": "display:flex;flex-direction:column;gap:$s2;align-items:flex-end",
     "count": "display:inline-flex;align-items:center;border:1px solid $line;border-radius:$rs;background:$surface",
     "count-btn": "padding:$s1 $s3;border:0;background:none;color:$text",
     "line": "display:flex;justify-content:space-between;gap:$s3",
@@ -37,7 +40,7 @@ def sample(draws: Draws) -> Sampled:
             "name": name,
             "count": draws.integer(1, 5),
             "price": draws.integer(5, 99) * 100 - 1,
-            "picture": sample_picture(draws, THINGS),
+            "picture": product_picture(draws, bank.lists["products"], name),
         }
         for name in draws.some(bank.lists["products"], draws.integer(2, 6))
     ]
@@ -83,7 +86,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         goods = el(
             "ul",
             [
-                el("li.item" if page.has("picture") else "li.row.between", _item(page, k, item))
+                el("li.item" if page.has("picture") else "li.item.item-bare", _item(page, k, item))
                 for k, item in enumerate(items)
             ],
         )
@@ -128,12 +131,12 @@ def _item(page: Page, place: int, item: Mapping[str, Any]) -> list[Content]:
     return [
         picture(item["picture"], page.tokens, item["name"], 1.2) if page.has("picture") else None,
         el(
-            "div.stack",
+            "div.what",
             el(f"h2.strong#item-{place}@product", item["name"]),
             el("p.small.ok", page.say("in_stock")) if page.has("stock") else None,
             _count(item),
         ),
-        el("div.stack.end", el("span.strong.num", money(page.lang, item["price"] * item["count"])), remove),
+        el("div.paid", el("span.strong.num", money(page.lang, item["price"] * item["count"])), remove),
     ]
 
 

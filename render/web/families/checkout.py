@@ -113,7 +113,7 @@ def _form(page: Page) -> Node:
     )
     card = el(
         "section.card.stack",
-        el("h2.subheading#payment@heading", page.say("amount")),
+        el("h2.subheading#payment@heading", page.say("checkout")),
         field("IBAN", "iban", value="DE00 1234 5678"),
         el("div.cols2", field("MM / YY", "until", value="08 / 29"), field("CVC", "cvc", value="123")),
     )

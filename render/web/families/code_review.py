@@ -20,7 +20,9 @@ STYLES = {
     "code": "font-family:'DejaVu Sans Mono',monospace;font-size:12px;line-height:1.6;width:100%;"
     "border-collapse:collapse;direction:ltr;text-align:left",
     "no": "width:40px;padding:0 $s2;text-align:right;color:$muted;background:$raised;vertical-align:top",
-    "src": "padding:0 $s3;white-space:pre-wrap;overflow-wrap:anywhere",
+    "src": "padding:0 $s3;overflow-wrap:anywhere;vertical-align:top",
+    "src-line": "display:flex;align-items:flex-start;min-height:1.6em",
+    "src-text": "flex:1;min-width:0",
     "added": "background:$ok_soft;color:$on_ok",
     "gone": "background:$bad_soft;color:$on_bad",
     "remark": "border:1px solid $line;border-radius:$rs;padding:$s3;margin:$s2 $s3;background:$surface;"
@@ -173,10 +175,10 @@ def _diff(page: Page, place: int, which: int) -> Node:
     return el("section.diff", head, el("table.code", el("tbody", rows)))
 
 
-def _line(sign: str, text: str) -> list[Node]:
-    mark = [el("span", sign)] if sign.strip() else []
+def _line(sign: str, text: str) -> Node:
+    mark = el("span", sign) if sign.strip() else None
     blanks = " " if mark else "  " if sign else ""
-    return [*mark, indented(blanks + text.replace("\t", "    "), "span", "display:inline-block")]
+    return el("div.src-line", mark, indented(blanks + text, "span.src-text", "display:block"))
 
 
 def _unified(page: Page, pairs: list[tuple[str, str]], place: int) -> list[Node]:

@@ -10,7 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import money
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
-from gristmill.render.web.pictures import THINGS, picture, sample_picture
+from gristmill.render.web.pictures import picture, product_picture
 from gristmill.render.web.tree import Content, Node, el
 from gristmill.render.web.widgets import (
     button,
@@ -28,6 +28,8 @@ STYLES = {
     "trait": "display:flex;justify-content:space-between;gap:$s3;border-bottom:1px solid $line;padding:$s2 0",
 }
 
+_TRAITS = ("in_stock", "shipping", "discount", "support", "download", "size", "security", "newsletter", "languages")
+
 
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
@@ -37,13 +39,13 @@ def sample(draws: Draws) -> Sampled:
             "price": draws.integer(9, 300) * 100,
             "stars": draws.integer(2, 6),
             "traits": [draws.integer(0, 3) for _ in range(6)],
-            "picture": sample_picture(draws, THINGS),
+            "picture": product_picture(draws, bank.lists["products"], name),
         }
         for name in draws.some(bank.lists["products"], draws.integer(2, 5))
     ]
     return view, base | {
         "goods": goods,
-        "traits": draws.some(bank.lists["topics"], draws.integer(3, 7)),
+        "traits": [bank.ui[key] for key in draws.some(_TRAITS, draws.integer(3, 7))],
         "best": draws.integer(0, 2),
         "text": draws.some(bank.lists["praise"], 4),
         "lead": draws.pick(bank.lists["sentences"]),

@@ -5,7 +5,7 @@ from typing import Any
 
 from gristmill.render.draws import Draws
 from gristmill.render.protocol import View
-from gristmill.render.web.charts import bars, line, ring, spark
+from gristmill.render.web.charts import bars, line, ring, sample_shares, spark
 from gristmill.render.web.chrome import CHROME, app, begin
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import money, number
@@ -34,7 +34,15 @@ def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
     keys = draws.some(("users", "orders", "revenue", "visitors", "tasks", "projects"), 4)
-    tiles = [{"key": k, "value": draws.integer(120, 98000), "change": draws.integer(-12, 30)} for k in keys]
+    tiles = [
+        {
+            "key": k,
+            "value": draws.integer(120, 98000),
+            "change": draws.integer(-12, 30),
+            "days": [draws.integer(20, 100) for _ in range(7)],
+        }
+        for k in keys
+    ]
     orders = [
         {
             "no": draws.integer(10000, 99999),
@@ -59,7 +67,7 @@ def sample(draws: Draws) -> Sampled:
         "orders": orders,
         "tasks": [[text, draws.chance(0.4)] for text in draws.some(lists["tasks"], 5)],
         "values": [draws.integer(20, 100) for _ in range(draws.integer(7, 13))],
-        "shares": [draws.integer(10, 60) for _ in range(4)],
+        "shares": sample_shares(draws),
         "chart": draws.pick(("bars", "line", "area")),
         "labels": draws.some(lists["topics"], 4),
         "has": flags(draws, has),
@@ -93,7 +101,7 @@ def _tile(page: Page, tile: Mapping[str, Any]) -> Node:
         el("span.muted.small", page.say(tile["key"])),
         el(f"strong.tile-value#{tile['key']}@figure", number(page.lang, tile["value"])),
         el("span.small.ok" if change >= 0 else "span.small.bad", text) if page.has("change") else None,
-        spark(page.params["values"][:7], page.tokens) if page.has("spark") else None,
+        spark(tile["days"], page.tokens) if page.has("spark") else None,
     )
 
 

@@ -24,6 +24,7 @@ STYLES = {
     "sort": "display:inline-flex;align-items:center;gap:$s1;border:0;background:none;font-weight:600;"
     "color:$muted;padding:0",
     "chosen": "background:$soft",
+    "count": "direction:ltr;align-self:flex-start",
     "record": "display:flex;flex-direction:column;gap:$s1",
 }
 _COLUMNS = ("city", "status", "date", "amount", "email")
@@ -76,7 +77,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
             "name": "q",
             "placeholder": page.say("search"),
             "aria-label": page.say("search"),
-            "style": "max-width:260px",
+            "style": "width:220px;flex:none",
         },
     )
     bar = el(
@@ -94,7 +95,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         head,
         filters if page.has("filters") else None,
         records,
-        el("p.small.muted#count@count", f"1–{len(params['rows'])} / {len(params['rows']) * 9}")
+        el("p.small.muted.count#count@count", f"1–{len(params['rows'])} / {len(params['rows']) * 9}")
         if page.has("count")
         else None,
         pager(5, 2) if page.has("pager") else None,

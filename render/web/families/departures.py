@@ -8,7 +8,6 @@ from gristmill.render.protocol import View
 from gristmill.render.web.chrome import CHROME, begin, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import clock
-from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Content, Node, el
 from gristmill.render.web.widgets import (
@@ -34,9 +33,10 @@ STYLES = {
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     at = draws.integer(360, 1200)
+    city, *others = draws.shuffled(bank.lists["cities"])
     lines = [
         {
-            "to": draws.pick(bank.lists["cities"]),
+            "to": draws.pick(others[3:]),
             "at": at + 7 * k + draws.integer(0, 5),
             "no": f"{draws.pick(('IC', 'RE', 'S', 'EX'))} {draws.integer(1, 990)}",
             "track": draws.integer(1, 20),
@@ -47,9 +47,9 @@ def sample(draws: Draws) -> Sampled:
     return view, base | {
         "lines": lines,
         "at": at - 2,
-        "city": draws.pick(bank.lists["cities"]),
+        "city": city,
         "note": draws.pick(bank.lists["sentences"]),
-        "via": draws.some(bank.lists["cities"], 3),
+        "via": others[:3],
         "kind": draws.pick(("board", "table", "cards")),
         "has": flags(
             draws,
@@ -143,7 +143,7 @@ def _cards(page: Page) -> Node:
                 el(f"h2.strong#line-{k}@destination", item["to"]),
                 el("p.small.muted", f"{item['no']} · {page.say('platform')} {item['track']}"),
             ),
-            _state(page, item["state"]) if page.has("state") else icon("more"),
+            _state(page, item["state"]) if page.has("state") else el("span.track", str(item["track"])),
         )
         for k, item in enumerate(page.params["lines"])
     ]

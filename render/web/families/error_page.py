@@ -26,6 +26,7 @@ STYLES = {
     "drawn": "width:100%;max-width:420px",
     "mono": "font-family:'DejaVu Sans Mono',monospace;font-size:13px;background:$raised;padding:$s2 $s3;"
     "border-radius:$rs;direction:ltr",
+    "way": "display:flex;gap:$s3;align-items:flex-start",
     "plain-text": "font-size:$f3",
 }
 
@@ -38,6 +39,7 @@ def sample(draws: Draws) -> Sampled:
         "request": f"{draws.integer(10**7, 10**8)}-{draws.integer(100, 999)}",
         "links": draws.some(bank.lists["topics"], 5),
         "news": draws.some(bank.lists["headlines"], 3),
+        "hints": draws.some(bank.lists["sentences"], 3),
         "picture": sample_picture(draws),
         "kind": draws.pick(("middle", "halves", "site", "card", "plain")),
         "has": flags(
@@ -46,10 +48,11 @@ def sample(draws: Draws) -> Sampled:
                 "number": 0.7,
                 "picture": 0.5,
                 "search": 0.45,
-                "links": 0.5,
+                "links": 0.7,
+                "ways": 0.55,
                 "request": 0.4,
                 "second": 0.6,
-                "news": 0.3,
+                "news": 0.45,
                 "text": 0.7,
                 "status": 0.3,
                 "form": 0.25,
@@ -63,6 +66,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     words_ = _words(page)
     drawn = el("div.drawn", picture(params["picture"], page.tokens, "", 1.6)) if page.has("picture") else None
     below = [
+        _ways(page) if page.has("ways") else None,
         _links(page) if page.has("links") else None,
         _news(page) if page.has("news") else None,
         _form(page) if page.has("form") else None,
@@ -73,9 +77,9 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     elif kind == "site":
         body = site(page, drawn, words_, below)
     elif kind == "card":
-        body = el("main.middle", el("section.card.stack", drawn, words_), below)
+        body = [el("main.middle", el("section.card.stack", drawn, words_), below), footer(page)]
     elif kind == "plain":
-        body = el("main.page.narrow.stack", brand(page), words_, below)
+        body = [el("main.page.narrow.stack", brand(page), words_, below), footer(page)]
     else:
         body = [header(page), el("main.middle", drawn, words_, below), footer(page)]
     return finished(page, page.say("not_found"), body, STYLES)
@@ -110,6 +114,23 @@ def _words(page: Page) -> list[Content]:
         ),
         el("p.mono#request@request number", f"ID {p['request']}") if page.has("request") else None,
     ]
+
+
+def _ways(page: Page) -> Node:
+    icons, keys = ("home", "search", "mail"), ("home", "search", "contact")
+    cards = [
+        el(
+            "article.card.way",
+            icon(icons[k], 22),
+            el(
+                "div.grow",
+                el(f"h2.strong#way-{k}@heading", page.say(key)),
+                el("p.small.muted", page.params["hints"][k]),
+            ),
+        )
+        for k, key in enumerate(keys)
+    ]
+    return el(f"section{page.cols(3)}", {"style": "width:100%;max-width:960px;text-align:start"}, cards)
 
 
 def _links(page: Page) -> Node:

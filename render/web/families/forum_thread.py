@@ -36,16 +36,17 @@ def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
     texts = [lists["posts"][0], *draws.some(lists["posts"][1:], draws.integer(3, 7))]
+    first, month = draws.integer(1, 20), draws.integer(1, 13)
     posts = [
         {
             "text": t,
             "who": draws.pick(lists["people"]),
             "votes": draws.integer(0, 90),
-            "day": [draws.integer(1, 29), draws.integer(1, 13), 2025],
+            "day": [first + k + draws.integer(0, 2), month, 2025],
             "count": draws.integer(4, 4000),
             "deep": draws.chance(0.3),
         }
-        for t in texts
+        for k, t in enumerate(texts)
     ]
     return view, base | {
         "posts": posts,

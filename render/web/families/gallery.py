@@ -15,6 +15,7 @@ from gristmill.render.web.widgets import (
     button,
     pager,
     pills,
+    tabs,
 )
 
 STYLES = {
@@ -46,18 +47,20 @@ def sample(draws: Draws) -> Sampled:
         "topics": draws.some(lists["topics"], 5),
         "text": draws.pick(lists["sentences"]),
         "columns": draws.integer(3, 5),
+        "view": draws.integer(0, 4),
         "kind": draws.pick(("grid", "large", "mixed", "cards")),
         "has": flags(
             draws,
             {
-                "filter": 0.5,
-                "names": 0.6,
-                "likes": 0.4,
-                "who": 0.4,
+                "filter": 0.65,
+                "names": 0.75,
+                "likes": 0.5,
+                "who": 0.5,
                 "pager": 0.4,
                 "lead": 0.5,
                 "upload": 0.4,
-                "count": 0.3,
+                "count": 0.4,
+                "tools": 0.5,
             },
         ),
     }
@@ -92,6 +95,9 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         head,
         pills([page.say("all"), *params["topics"]], 1) if page.has("filter") else None,
         el("p.small.muted#count@count", f"{len(shots)} / {len(shots) * 12}") if page.has("count") else None,
+        tabs([page.say(key) for key in ("latest", "popular", "like", "all")], params["view"])
+        if page.has("tools")
+        else None,
         grid,
         pager(6, 3) if page.has("pager") else None,
     ]

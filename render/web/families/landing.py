@@ -47,8 +47,10 @@ def sample(draws: Draws) -> Sampled:
         "questions": draws.some(lists["faq"], 3),
         "picture": sample_picture(draws),
         "kind": draws.pick(("split", "middle", "turned")),
-        "order": order[: draws.integer(2, 5)],
-        "has": flags(draws, {"second": 0.6, "badge": 0.4, "band": 0.6, "cards": 0.6, "mail": 0.3}),
+        "order": order[: draws.integer(3, 6)],
+        "has": flags(
+            draws, {"second": 0.6, "badge": 0.4, "band": 0.6, "cards": 0.6, "mail": 0.3, "points": 0.6, "proof": 0.5}
+        ),
     }
 
 
@@ -89,6 +91,8 @@ def _hero(page: Page) -> Node:
             button(page.say("start"), "start"),
             button(page.say("read_more"), "more", "ghost") if page.has("second") else None,
         ),
+        _points(page) if page.has("points") else None,
+        _proof(page) if page.has("proof") else None,
     ]
     drawn = picture(p["picture"], page.tokens, p["topics"][0], 1.5)
     if p["kind"] == "middle":
@@ -97,6 +101,23 @@ def _hero(page: Page) -> Node:
         return el("section.stack", text, drawn)
     sides = [el("div.hero-text", text), drawn]
     return el("section.hero", sides if p["kind"] == "split" else sides[::-1])
+
+
+def _points(page: Page) -> Node:
+    return el(
+        "ul.row.wrap.small",
+        [el("li.row.tight", icon("check", 16), el("span", text)) for text in page.params["topics"][3:6]],
+    )
+
+
+def _proof(page: Page) -> Node:
+    p = page.params
+    return el(
+        "div.row.wrap.small",
+        [face(who) for who, _ in p["voices"]],
+        stars(5, page.say("score")),
+        el("span.muted#proof@count", f"{p['figures'][0] * 12} {page.say('reviews')}"),
+    )
 
 
 def _features(page: Page) -> Node:

@@ -5,7 +5,7 @@ from typing import Any
 
 from gristmill.render.draws import Draws
 from gristmill.render.protocol import View
-from gristmill.render.web.chrome import CHROME, begin, brand, site
+from gristmill.render.web.chrome import CHROME, begin, brand, header, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
@@ -14,6 +14,7 @@ from gristmill.render.web.tree import Content, Node, el
 from gristmill.render.web.widgets import (
     button,
     field,
+    tabs,
     tick,
 )
 
@@ -28,6 +29,7 @@ STYLES = {
     "gap:$s4;color:$text",
     "alert": "background:$bad_soft;color:$on_bad;padding:$s2 $s3;border-radius:$rs",
     "bar": "display:flex;gap:$s3;align-items:flex-end;flex-wrap:wrap",
+    "foot-links": "display:flex;flex-wrap:wrap;gap:$s2 $s4;justify-content:center;font-size:$f0;color:$muted",
     "form": "display:flex;flex-direction:column;gap:$s3",
 }
 
@@ -42,21 +44,23 @@ def sample(draws: Draws) -> Sampled:
         "news": draws.some(bank.lists["headlines"], 3),
         "on": draws.chance(0.5),
         "picture": sample_picture(draws),
-        "langs": draws.some(("English", "Deutsch", "Français", "Español", "Polski"), 3),
+        "langs": draws.some(("English", "Deutsch", "Français", "Español", "Polski"), 4),
         "has": flags(
             draws,
             {
                 "error": 0.3,
                 "remember": 0.7,
                 "forgot": 0.7,
-                "others": 0.4,
+                "others": 0.55,
                 "sign": 0.6,
-                "langs": 0.4,
+                "langs": 0.5,
                 "mark": 0.6,
                 "lead": 0.4,
                 "code": 0.2,
                 "news": 0.3,
-                "foot": 0.4,
+                "foot": 0.6,
+                "tabs": 0.35,
+                "top": 0.4,
             },
         ),
     }
@@ -77,11 +81,15 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         else None
     )
     foot = (
-        el("p.small.muted.centre", f"© {params['chrome']['year']} {params['chrome']['brand']}")
+        el(
+            "footer.foot-links",
+            el("span", f"© {params['chrome']['year']} {params['chrome']['brand']}"),
+            [el("a", {"href": "#"}, page.say(key)) for key in ("privacy", "security", "contact", "help")],
+        )
         if page.has("foot")
         else None
     )
-    form = el("div.half", _form(page), langs)
+    form = el("div.half", _form(page), langs, foot)
     if kind in ("halves", "turned") and page.wide:
         body: Content = el("div.halves", [side, form] if kind == "halves" else [form, side])
     elif kind == "site":
@@ -89,7 +97,8 @@ def write(params: Mapping[str, Any], view: View) -> Written:
             page, el("div.main-side" if page.wide else "div.stack", el("section.card", _form(page)), _news(page))
         )
     elif kind == "open":
-        body = el("main.middle", el("div.box", _form(page)), langs, foot)
+        top = header(page) if page.has("top") else None
+        body = [top, el("main.middle", el("div.box", _form(page)), langs, foot)]
     else:
         body = el(
             "main.middle",
@@ -121,6 +130,7 @@ def _form(page: Page) -> Node:
     return el(
         "form.form",
         el("div", icon("lock", 36)) if page.has("mark") else None,
+        tabs([page.say("log_in"), page.say("sign_up")], 0) if page.has("tabs") else None,
         el("h1.title#title@title", page.say("log_in")),
         el("p.muted#lead@introduction", p["text"]) if page.has("lead") else None,
         el("p.alert#error@error", {"role": "alert"}, f"{page.say('password')}: {page.say('try_again')}")
@@ -131,7 +141,9 @@ def _form(page: Page) -> Node:
         code if page.has("code") else None,
         el("div.row.between.wrap", row) if any(row) else None,
         button(page.say("log_in"), "submit", "block"),
-        [el("hr.rule"), button("Mail", "mail", "ghost.block")] if page.has("others") else None,
+        [el("hr.rule"), [button(name, name.lower(), "ghost.block") for name in ("Mail", "Cloud", "Phone")]]
+        if page.has("others")
+        else None,
         el("p.small.centre", el("a.link#sign@link", {"href": "#"}, page.say("sign_up"))) if page.has("sign") else None,
     )
 

@@ -28,6 +28,10 @@ STYLES = {
     "place": "display:flex;gap:$s3;align-items:flex-start;padding:$s2 0;border-bottom:1px solid $line",
     "place-no": "width:26px;height:26px;border-radius:50%;background:$accent;color:$on_accent;"
     "display:flex;align-items:center;justify-content:center;font-size:12px;font-weight:700;flex:none",
+    "map-name": "position:absolute;background:$surface;color:$text;border-radius:$rs;padding:1px 6px;font-size:12px;"
+    "max-width:24%;white-space:nowrap;line-height:1.5",
+    "map-scale": "position:absolute;bottom:12px;inset-inline-start:12px;background:$surface;color:$text;"
+    "padding:0 $s2;font-size:12px;border-bottom:2px solid $text;line-height:1.5",
     "zoom": "position:absolute;top:12px;inset-inline-end:12px;display:flex;flex-direction:column;gap:4px",
     "zoom-key": "width:34px;height:34px;border:1px solid $line;background:$surface;color:$text;"
     "border-radius:$rs;display:flex;align-items:center;justify-content:center",
@@ -40,13 +44,15 @@ def sample(draws: Draws) -> Sampled:
     return view, base | {
         "places": [
             [name, draws.integer(2, 90) / 10, draws.integer(3, 6)]
-            for name in draws.some([*lists["brands"], *lists["cities"]], draws.integer(3, 7))
+            for name in draws.some([*lists["brands"], *lists["cities"]], draws.integer(4, 8))
         ],
         "steps": draws.some(lists["cities"], 4),
         "query": draws.pick(lists["topics"]),
         "streets": [draws.integer(20, 780) for _ in range(6)],
         "river": draws.integer(100, 400),
         "pins": [[draws.integer(80, 720), draws.integer(80, 520)] for _ in range(4)],
+        "labels": [[name, draws.integer(0, 8), draws.integer(0, 30)] for name in draws.some(lists["topics"], 6)],
+        "far": draws.pick((50, 100, 200, 500)),
         "minutes": draws.integer(5, 90),
         "kind": draws.pick(("side", "turned", "site", "below")),
         "has": flags(
@@ -54,11 +60,13 @@ def sample(draws: Draws) -> Sampled:
             {
                 "route": 0.5,
                 "places": 0.8,
-                "filters": 0.5,
-                "stars": 0.4,
-                "zoom": 0.6,
+                "filters": 0.6,
+                "stars": 0.5,
+                "zoom": 0.7,
+                "labels": 0.65,
+                "scale": 0.4,
                 "search": 0.7,
-                "modes": 0.4,
+                "modes": 0.5,
                 "pins": 0.7,
                 "buttons": 0.4,
                 "line": 0.5,
@@ -148,63 +156,60 @@ def _block(page: Page, x: int, y: int) -> Node:
     return el("rect", size, {"fill": page.tokens["line"], "fill-opacity": "0.6"})
 
 
-def _map(page: Page) -> Node:
-    p, t = page.params, page.tokens
-    streets = [
-        el("path", {"d": f"M{x} 0 L{800 - x} 600", "stroke": t["surface"], "stroke-width": "10", "fill": "none"})
-        for x in p["streets"][:3]
+def _streets(page: Page) -> list[Node]:
+    at, colour = page.params["streets"], page.tokens["surface"]
+    down = [
+        el("path", {"d": f"M{x} 0 L{800 - x} 600", "stroke": colour, "stroke-width": "10", "fill": "none"})
+        for x in at[:3]
     ]
-    streets += [
-        el("path", {"d": f"M0 {y * 3 // 4} H800", "stroke": t["surface"], "stroke-width": "14", "fill": "none"})
-        for y in p["streets"][3:]
+    across = [
+        el("path", {"d": f"M0 {y * 3 // 4} H800", "stroke": colour, "stroke-width": "14", "fill": "none"})
+        for y in at[3:]
     ]
-    river = el(
-        "path",
-        {
-            "d": f"M0 {p['river']} C200 {p['river'] + 120} 500 {p['river'] - 90} 800 {p['river'] + 60}",
-            "stroke": t["c1"],
-            "stroke-width": "34",
-            "fill": "none",
-        },
-    )
-    park = el("rect", {"x": str(p["river"]), "y": "60", "width": "190", "height": "120", "rx": "18", "fill": t["c3"]})
+    return down + across
+
+
+def _land(page: Page) -> list[Node]:
+    """Houses, a river, a park."""
+    t, y = page.tokens, page.params["river"]
     blocks = [_block(page, x, y) for x in range(40, 800, 150) for y in range(30, 600, 130) if (x * y // 10) % 3]
-    route = el(
-        "polyline",
-        {
-            "points": " ".join(f"{x},{y}" for x, y in p["pins"]),
-            "stroke": t["accent"],
-            "stroke-width": "6",
-            "fill": "none",
-        },
-    )
-    pins = [
+    bend = f"M0 {y} C200 {y + 120} 500 {y - 90} 800 {y + 60}"
+    river = el("path", {"d": bend, "stroke": t["c1"], "stroke-width": "34", "fill": "none"})
+    park = el("rect", {"x": str(y), "y": "60", "width": "190", "height": "120", "rx": "18", "fill": t["c3"]})
+    return [*blocks, river, park]
+
+
+def _route_line(page: Page) -> list[Node | None]:
+    t, pins = page.tokens, page.params["pins"]
+    points = " ".join(f"{x},{y}" for x, y in pins)
+    line = el("polyline", {"points": points, "stroke": t["accent"], "stroke-width": "6", "fill": "none"})
+    mark: dict[str, str | None] = {"r": "13", "fill": t["accent"], "stroke": t["surface"], "stroke-width": "4"}
+    discs = [el("circle", {"cx": str(x), "cy": str(y)}, mark) for x, y in pins]
+    return [line if page.has("line") else None, *(discs if page.has("pins") else [])]
+
+
+def _labels(page: Page) -> list[Node]:
+    """Names on the map, one in each of six fields, so that none covers another."""
+    return [
         el(
-            "circle",
-            {"cx": str(x), "cy": str(y), "r": "13", "fill": t["accent"], "stroke": t["surface"], "stroke-width": "4"},
+            f"span.map-name#label-{k}@place on the map",
+            {"style": f"left:{5 + 32 * (k % 3) + dx}%;top:{8 + 46 * (k // 3) + dy}%"},
+            name,
         )
-        for x, y in p["pins"]
+        for k, (name, dx, dy) in enumerate(page.params["labels"])
     ]
-    attrs = {
-        "viewBox": "0 0 800 600",
-        "preserveAspectRatio": "xMidYMid slice",
-        "role": "img",
-        "aria-label": page.say("map"),
-    }
-    drawn = el(
-        "svg.map",
-        attrs,
-        el("rect", {"width": "800", "height": "600", "fill": t["raised"]}),
-        blocks,
-        river,
-        park,
-        streets,
-        route if page.has("line") else None,
-        pins if page.has("pins") else None,
+
+
+def _map(page: Page) -> Node:
+    attrs = {"viewBox": "0 0 800 600", "preserveAspectRatio": "xMidYMid slice", "role": "img"}
+    ground = el("rect", {"width": "800", "height": "600", "fill": page.tokens["raised"]})
+    layers = [ground, _land(page), _streets(page), _route_line(page)]
+    zoom = el("div.zoom", [el("button.zoom-key", {"type": "button", "aria-label": sign}, sign) for sign in ("+", "−")])
+    scale = el("span.map-scale#scale@scale", f"{page.params['far']} m")
+    return el(
+        "section.map-box",
+        el("svg.map", attrs, {"aria-label": page.say("map")}, layers),
+        _labels(page) if page.has("labels") and page.wide else None,
+        zoom if page.has("zoom") else None,
+        scale if page.has("scale") else None,
     )
-    zoom = (
-        el("div.zoom", [el("button.zoom-key", {"type": "button", "aria-label": sign}, sign) for sign in ("+", "−")])
-        if page.has("zoom")
-        else None
-    )
-    return el("section.map-box", drawn, zoom)

@@ -31,14 +31,14 @@ def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
     has = {
-        "facts": 0.5,
+        "facts": 0.6,
         "face": 0.6,
-        "files": 0.5,
+        "files": 0.6,
         "earlier": 0.4,
         "answer": 0.5,
-        "tools": 0.6,
-        "tags": 0.3,
-        "list": 0.4,
+        "tools": 0.8,
+        "tags": 0.5,
+        "list": 0.5,
         "card": 0.6,
         "nav": 0.5,
     }
@@ -81,7 +81,13 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         "div.row.wrap",
         [
             icon_button(name, page.say(key))
-            for name, key in (("trash", "delete"), ("folder", "folders"), ("star", "starred"))
+            for name, key in (
+                ("trash", "delete"),
+                ("folder", "folders"),
+                ("star", "starred"),
+                ("download", "download"),
+                ("more", "more"),
+            )
         ],
     )
     buttons = el("div.row.wrap", button(page.say("reply"), "reply"), button(page.say("share"), "forward", "ghost"))

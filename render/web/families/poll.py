@@ -51,11 +51,23 @@ def sample(draws: Draws) -> Sampled:
         "notes": draws.some(bank.lists["praise"], 3),
         "people": draws.some(bank.lists["people"], 3),
         "days": draws.integer(1, 9),
+        "others": draws.some([bank.ui[key] for _, key in _SOURCES if key != label], 4),
+        "counts": [draws.integer(20, 900) for _ in range(4)],
         "kind": draws.pick(("bars", "vote", "columns", "ring", "table")),
         "place": draws.pick(("card", "site", "post")),
         "has": flags(
             draws,
-            {"who": 0.5, "total": 0.7, "left": 0.4, "notes": 0.4, "share": 0.5, "lead": 0.4, "tags": 0.3, "more": 0.3},
+            {
+                "who": 0.5,
+                "total": 0.7,
+                "more_polls": 0.55,
+                "left": 0.4,
+                "notes": 0.6,
+                "share": 0.5,
+                "lead": 0.4,
+                "tags": 0.5,
+                "more": 0.3,
+            },
         ),
     }
 
@@ -90,6 +102,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     )
     matter = [
         poll,
+        _others(page) if page.has("more_polls") else None,
         notes if page.has("notes") else None,
         el("ul.row.wrap", [el("li.badge", text) for text in page.words.lists["topics"][:4]])
         if page.has("tags")
@@ -102,6 +115,19 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     else:
         body = site(page, matter, narrow=True)
     return finished(page, params["ask"], body, STYLES)
+
+
+def _others(page: Page) -> Node:
+    p = page.params
+    rows = [
+        el(
+            "li.row.between",
+            el("a.link", {"href": "#"}, f"{page.say('vote')}: {name}"),
+            el("span.small.muted.num", f"{p['counts'][k]} {page.say('votes')}"),
+        )
+        for k, name in enumerate(p["others"])
+    ]
+    return el("section.card.stack", el("h2.subheading#latest@heading", page.say("latest")), el("ul.list", rows))
 
 
 def _share(page: Page, votes: int) -> int:

@@ -10,7 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import money
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
-from gristmill.render.web.pictures import THINGS, picture, sample_picture
+from gristmill.render.web.pictures import picture, product_picture
 from gristmill.render.web.tree import Node, el
 from gristmill.render.web.widgets import (
     button,
@@ -37,7 +37,6 @@ def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
     names = draws.some(lists["products"], 5)
-    picks = draws.some(THINGS, 1)
     reviews = [
         {"who": draws.pick(lists["people"]), "stars": draws.integer(2, 6), "text": t}
         for t in draws.some(lists["praise"], 3)
@@ -60,7 +59,7 @@ def sample(draws: Draws) -> Sampled:
         "names": names,
         "text": draws.some(lists["sentences"], 2),
         "price": draws.integer(9, 240) * 100 - 10,
-        "pictures": [sample_picture(draws, (picks[0],)) for _ in range(8)],
+        "pictures": [product_picture(draws, lists["products"], name) for name in [names[0]] * 5 + names[1:4]],
         "stars": draws.integer(3, 6),
         "on": draws.integer(0, 4),
         "reviews": reviews,
@@ -136,8 +135,12 @@ def _info(page: Page) -> Node:
         else None,
         el("div.row.wrap", sizes) if page.has("sizes") else None,
         el("p.ok.row", icon("check"), el("span#stock@stock", page.say("in_stock"))) if page.has("stock") else None,
-        el("div.row.wrap", count if page.has("count") else None, button(page.say("add_to_cart"), "add")),
-        button(page.say("like"), "wish", "ghost") if page.has("wish") else None,
+        el(
+            "div.row.wrap",
+            count if page.has("count") else None,
+            button(page.say("add_to_cart"), "add"),
+            button(page.say("like"), "wish", "ghost") if page.has("wish") else None,
+        ),
     )
 
 
@@ -171,7 +174,7 @@ def _more(page: Page) -> Node:
     cards = [
         el(
             "article.card.stack",
-            picture(page.params["pictures"][4 + k], page.tokens, name, 1.5),
+            picture(page.params["pictures"][5 + k], page.tokens, name, 1.5),
             el(f"h3.strong#more-{k}@product", name),
         )
         for k, name in enumerate(page.params["names"][1:4])

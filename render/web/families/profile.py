@@ -48,10 +48,10 @@ def sample(draws: Draws) -> Sampled:
             draws,
             {
                 "cover": 0.5,
-                "figures": 0.75,
-                "topics": 0.5,
-                "friends": 0.4,
-                "tabs": 0.5,
+                "figures": 0.8,
+                "topics": 0.6,
+                "friends": 0.5,
+                "tabs": 0.6,
                 "pictures": 0.5,
                 "posts": 0.7,
                 "facts": 0.5,
@@ -64,7 +64,7 @@ def sample(draws: Draws) -> Sampled:
 def write(params: Mapping[str, Any], view: View) -> Written:
     page = Page(params, view)
     cover = (
-        el("div.cover", picture(params["pictures"][6], page.tokens, "", 6.0 if page.wide else 3.0))
+        el("div.cover", picture(params["pictures"][6], page.tokens, "", 9.0 if page.wide else 3.0))
         if page.has("cover")
         else None
     )

@@ -15,6 +15,7 @@ from gristmill.render.web.widgets import (
     button,
     face,
     meter,
+    pager,
     tick,
 )
 
@@ -44,7 +45,7 @@ def sample(draws: Draws) -> Sampled:
         "state": draws.pick(("asked", "picked", "shown")),
         "score": draws.integer(0, 20),
         "seconds": draws.integer(3, 60),
-        "players": [[name, draws.integer(1, 20)] for name in draws.some(bank.lists["people"], 4)],
+        "players": [[name, draws.integer(1, 20)] for name in draws.some(bank.lists["people"], 5)],
         "why": draws.pick(bank.lists["sentences"]),
         "topic": draws.pick(bank.lists["topics"]),
         "picture": sample_picture(draws),
@@ -55,7 +56,8 @@ def sample(draws: Draws) -> Sampled:
                 "board": 0.6,
                 "meter": 0.5,
                 "letters": 0.6,
-                "players": 0.4,
+                "way": 0.5,
+                "players": 0.6,
                 "why": 0.4,
                 "picture": 0.35,
                 "card": 0.5,
@@ -81,7 +83,29 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         if page.has("why") and params["state"] == "shown"
         else None
     )
-    players = el(
+    buttons = el("div.row.between", button(page.say("back"), "back", "ghost"), button(page.say("next"), "next"))
+    main = el(
+        "div.stack",
+        meter(params["score"] * 5, page.say("score")) if page.has("meter") else None,
+        questions,
+        why,
+        buttons,
+        pager(8, 1) if page.has("way") else None,
+    )
+    body = el("div.main-side" if page.wide else "div.stack", main, _players(page)) if page.has("players") else main
+    head = (
+        el("h1.title#title@title", f"{page.say('question')} 1 / {len(params['asked'])}") if page.has("title") else None
+    )
+    return finished(
+        page,
+        params["topic"],
+        site(page, head, board if page.has("board") else None, body, narrow=not page.has("players")),
+        STYLES,
+    )
+
+
+def _players(page: Page) -> Node:
+    return el(
         "aside.card.stack",
         el("h2.subheading#players@heading", page.say("results")),
         el(
@@ -94,27 +118,9 @@ def write(params: Mapping[str, Any], view: View) -> Written:
                     el("span.grow", name),
                     el("span.num", str(points)),
                 )
-                for k, (name, points) in enumerate(sorted(params["players"], key=lambda pair: -pair[1]))
+                for k, (name, points) in enumerate(sorted(page.params["players"], key=lambda pair: -pair[1]))
             ],
         ),
-    )
-    buttons = el("div.row.between", button(page.say("back"), "back", "ghost"), button(page.say("next"), "next"))
-    main = el(
-        "div.stack",
-        meter(params["score"] * 5, page.say("score")) if page.has("meter") else None,
-        questions,
-        why,
-        buttons,
-    )
-    body = el("div.main-side" if page.wide else "div.stack", main, players) if page.has("players") else main
-    head = (
-        el("h1.title#title@title", f"{page.say('question')} 1 / {len(params['asked'])}") if page.has("title") else None
-    )
-    return finished(
-        page,
-        params["topic"],
-        site(page, head, board if page.has("board") else None, body, narrow=not page.has("players")),
-        STYLES,
     )
 
 

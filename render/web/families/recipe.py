@@ -30,8 +30,9 @@ STYLES = {
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
+    dish = draws.pick(lists["dishes"])
     return view, base | {
-        "dish": draws.pick(lists["dishes"]),
+        "dish": dish,
         "food": draws.some(lists["food"], draws.integer(5, 10)),
         "steps": list(lists["cooking"])[: draws.integer(4, 7)],
         "who": draws.pick(lists["people"]),
@@ -39,20 +40,20 @@ def sample(draws: Draws) -> Sampled:
         "minutes": draws.integer(2, 12) * 10,
         "people": draws.integer(2, 9),
         "picture": sample_picture(draws, ("leafy", "rings", "sunrise", "stripes")),
-        "others": draws.some(lists["dishes"], 4),
+        "others": draws.some([name for name in lists["dishes"] if name != dish], 4),
         "ticks": [draws.chance(0.3) for _ in range(10)],
         "kind": draws.pick(("two", "stack", "turned")),
         "has": flags(
             draws,
             {
-                "picture": 0.7,
-                "facts": 0.7,
+                "picture": 0.6,
+                "facts": 0.8,
                 "stars": 0.5,
-                "ticks": 0.5,
+                "ticks": 0.6,
                 "opinion": 0.4,
                 "others": 0.4,
                 "who": 0.5,
-                "buttons": 0.5,
+                "buttons": 0.6,
                 "numbers": 0.5,
                 "note": 0.3,
             },
@@ -69,7 +70,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         stars(4, page.say("reviews")) if page.has("stars") else None,
     )
     drawn = (
-        picture(params["picture"], page.tokens, params["dish"], 2.4 if page.wide else 1.6)
+        picture(params["picture"], page.tokens, params["dish"], 3.2 if page.wide else 1.6)
         if page.has("picture")
         else None
     )
@@ -130,7 +131,7 @@ def _steps(page: Page) -> Node:
         )
         for k, text in enumerate(page.params["steps"])
     ]
-    return el("section.stack", el("h2.heading#method@heading", page.say("method")), el("ol.list", rows))
+    return el("section.stack", el("h2.heading#method@heading", page.say("method")), el("ol.stack", rows))
 
 
 def _opinions(page: Page) -> Node:

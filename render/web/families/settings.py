@@ -38,8 +38,8 @@ def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     has = {
         "hints": 0.5,
-        "profile": 0.6,
-        "prefs": 0.6,
+        "profile": 0.7,
+        "prefs": 0.7,
         "switches": 0.85,
         "danger": 0.4,
         "save": 0.7,
@@ -65,7 +65,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     groups = [
         _profile(page) if page.has("profile") else None,
         _prefs(page) if page.has("prefs") else None,
-        _switches(page) if page.has("switches") or not page.has("prefs") else None,
+        _switches(page) if page.has("switches") or not (page.has("prefs") and page.has("profile")) else None,
         _danger(page) if page.has("danger") else None,
         el("div.row", button(page.say("save"), "save"), button(page.say("cancel"), "cancel", "ghost"))
         if page.has("save")

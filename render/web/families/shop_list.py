@@ -9,7 +9,7 @@ from gristmill.render.web.chrome import CHROME, begin, site
 from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.formats import money
 from gristmill.render.web.page import Page, finished, flags
-from gristmill.render.web.pictures import THINGS, picture, sample_picture
+from gristmill.render.web.pictures import picture, product_picture
 from gristmill.render.web.tree import Content, Node, el
 from gristmill.render.web.widgets import (
     button,
@@ -39,7 +39,7 @@ def sample(draws: Draws) -> Sampled:
             "stars": draws.integer(2, 6),
             "off": draws.chance(0.3),
             "out": draws.chance(0.15),
-            "picture": sample_picture(draws, THINGS),
+            "picture": product_picture(draws, bank.lists["products"], name),
         }
         for name in draws.some(bank.lists["products"], draws.integer(6, 12))
     ]

@@ -27,13 +27,23 @@ STYLES = {
 _KINDS = ("scale", "one", "many", "open", "matrix", "pick")
 
 
+_GROUPS = (
+    ("topics", "categories"),
+    ("cities", "city"),
+    ("products", "shop"),
+    ("dishes", "recipe"),
+    ("weekdays", "day"),
+    ("books", "title"),
+)
+
+
 def _asked(draws: Draws, lists: Mapping[str, Any], labels: Mapping[str, str], place: int) -> dict[str, Any]:
     """A question that fits the way it is answered: statements are rated or commented, groups are chosen from."""
     kind = draws.pick(_KINDS)
     chosen = kind in ("one", "many", "pick")
-    source, label = draws.pick((("topics", "categories"), ("cities", "city"), ("products", "shop")))
+    source, label = _GROUPS[place % len(_GROUPS)]
     return {
-        "text": labels[label] if chosen else lists["praise"][(place * 3 + draws.integer(0, 3)) % 8],
+        "text": labels[label] if chosen else lists["praise"][place % len(lists["praise"])],
         "kind": kind,
         "on": draws.integer(0, 4),
         "options": draws.some(lists[source if chosen else "topics"], 4),
@@ -43,7 +53,8 @@ def _asked(draws: Draws, lists: Mapping[str, Any], labels: Mapping[str, str], pl
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     lists = bank.lists
-    asked = [_asked(draws, lists, bank.ui, place) for place in range(draws.integer(3, 6))]
+    first = draws.integer(0, 8)
+    asked = [_asked(draws, lists, bank.ui, first + place) for place in range(draws.integer(3, 7))]
     has = {"progress": 0.5, "lead": 0.5, "cards": 0.6, "numbers": 0.5, "optional": 0.4, "cancel": 0.4, "site": 0.5}
     return view, base | {
         "asked": asked,

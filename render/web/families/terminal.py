@@ -48,7 +48,7 @@ _RUNS = (
 def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws)
     return view, base | {
-        "runs": draws.some(range(len(_RUNS)), draws.integer(3, 7)),
+        "runs": draws.some(range(len(_RUNS)), draws.integer(5, 9)),
         "prompt": draws.pick(("$", "%", "ann@harbour:~$", ">", "~ ❯")),
         "title": draws.pick(bank.lists["headlines"]),
         "text": draws.some(bank.lists["sentences"], 2),
@@ -57,10 +57,10 @@ def sample(draws: Draws) -> Sampled:
         "has": flags(
             draws,
             {
-                "bar": 0.7,
+                "bar": 0.8,
                 "lights": 0.5,
-                "tabs": 0.4,
-                "state": 0.4,
+                "tabs": 0.6,
+                "state": 0.6,
                 "cursor": 0.6,
                 "intro": 0.5,
                 "list": 0.4,
@@ -118,7 +118,7 @@ def _window(page: Page, runs: list[int], key: str) -> Node:
         "header.window-bar",
         lights if page.has("lights") else icon("menu"),
         el("span", "notes — 80×24"),
-        [el("span", name) for name in ("build", "log")] if page.has("tabs") and page.wide else None,
+        [el("span", name) for name in ("build", "log", "tests", "docs")] if page.has("tabs") and page.wide else None,
     )
     rows: list[Content] = []
     for place, which in enumerate(runs):
@@ -132,7 +132,14 @@ def _window(page: Page, runs: list[int], key: str) -> Node:
     last = (
         el("p", page.params["prompt"], " ", el("span.cursor", {"aria-hidden": "true"})) if page.has("cursor") else None
     )
-    state = el("footer.state", el("span", "main"), el("span", f"{len(runs)} ✓")) if page.has("state") else None
+    state = (
+        el(
+            "footer.state",
+            [el("span", text) for text in ("main", "UTF-8", "LF", f"{len(runs)} ✓")],
+        )
+        if page.has("state")
+        else None
+    )
     return el(
         "section.window",
         {"role": "log", "aria-label": "terminal"},

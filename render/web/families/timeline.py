@@ -75,33 +75,8 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         el("h1.title#title@title", params["title"]),
         el("p.muted#lead@introduction", params["lead"]) if page.has("lead") else None,
     )
-    events, kind = params["events"], params["kind"] if page.wide else "line"
-    if kind == "both":
-        listed: Content = el("ol.stack.loose", [_both(page, k, event) for k, event in enumerate(events)])
-    elif kind == "across":
-        listed = el("ol.across", [el("li.stack", _matter(page, k, event)) for k, event in enumerate(events)])
-    elif kind == "table":
-        listed = table(
-            [page.say("year"), page.say("title"), page.say("details")],
-            [
-                [el("strong", str(e["year"])), el(f"span#event-{k}@event", e["title"]), e["text"]]
-                for k, e in enumerate(events)
-            ],
-        )
-    elif kind == "cards":
-        listed = el("div.cols2", [el("article.card.stack", _matter(page, k, event)) for k, event in enumerate(events)])
-    else:
-        listed = el(
-            "ol.time-line",
-            [
-                el(
-                    "li.event",
-                    el("span.knob", {"aria-hidden": "true"}) if page.has("knob") else None,
-                    _matter(page, k, event),
-                )
-                for k, event in enumerate(events)
-            ],
-        )
+    events = params["events"]
+    listed = _listed(page)
     years = el(
         "nav.card.stack",
         el("h2.subheading#years@heading", page.say("year")),
@@ -120,6 +95,35 @@ def write(params: Mapping[str, Any], view: View) -> Written:
             more,
         ),
         STYLES,
+    )
+
+
+def _listed(page: Page) -> Node:
+    events, kind = page.params["events"], page.params["kind"] if page.wide else "line"
+    if kind == "both":
+        return el("ol.stack.loose", [_both(page, k, event) for k, event in enumerate(events)])
+    if kind == "across":
+        return el("ol.across", [el("li.stack", _matter(page, k, event)) for k, event in enumerate(events)])
+    if kind == "table":
+        return table(
+            [page.say("year"), page.say("title"), page.say("details")],
+            [
+                [el("strong", str(e["year"])), el(f"span#event-{k}@event", e["title"]), e["text"]]
+                for k, e in enumerate(events)
+            ],
+        )
+    if kind == "cards":
+        return el("div.cols2", [el("article.card.stack", _matter(page, k, event)) for k, event in enumerate(events)])
+    return el(
+        "ol.time-line",
+        [
+            el(
+                "li.event",
+                el("span.knob", {"aria-hidden": "true"}) if page.has("knob") else None,
+                _matter(page, k, event),
+            )
+            for k, event in enumerate(events)
+        ],
     )
 
 

@@ -128,7 +128,7 @@ def _hours(page: Page) -> Node:
     ]
     return el(
         "section.card.stack",
-        el("h2.subheading", page.say("hours")),
+        el("h2.subheading", page.say("today")),
         el("ol.hours" if page.wide and page.params["kind"] == "stack" else "ol.hours.hours-small", cells),
     )
 
@@ -150,7 +150,11 @@ def _days(page: Page) -> Node:
 def _facts(page: Page) -> Node:
     wind, damp, wet = page.params["facts"]
     cells = [
-        el("div.fact.panel", el("dt.small.muted", page.say(key)), el(f"dd.heading#{key}@figure", text))
+        el(
+            "div.fact.panel",
+            el("dt.small.muted", page.say(key)),
+            el(f"dd.{'heading' if page.wide else 'strong'}#{key}@figure", text),
+        )
         for key, text in (("wind", f"{wind} km/h"), ("humidity", f"{damp} %"), ("rain", f"{wet} %"))
     ]
     return el("dl.cols3", cells)
@@ -161,4 +165,4 @@ def _others(page: Page) -> Node:
         el("li.row.between", el("a.link", {"href": "#"}, name), el("span.strong", f"{page.params['hours'][k][0]}°"))
         for k, name in enumerate(page.params["others"])
     ]
-    return el("section.card.stack", el("h2.subheading", page.say("map")), el("ul.list", rows))
+    return el("section.card.stack", el("h2.subheading", page.say("weather")), el("ul.list", rows))

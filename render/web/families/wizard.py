@@ -61,20 +61,11 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         el("h1.title#title@title", title),
         el("p.muted#lead@introduction", params["text"][0]) if page.has("lead") else None,
     )
-    buttons = el(
-        "div.row.between.wrap",
-        button(page.say("back"), "back", "ghost", disabled=params["step"] == 0) if params["step"] else el("span", ""),
-        el(
-            "div.row",
-            button(page.say("cancel"), "skip", "quiet") if page.has("skip") else None,
-            button(page.say("next"), "next"),
-        ),
-    )
     form = el(
         "form.form",
         _form(page),
         el("p.panel.small#note@note", params["text"][1]) if page.has("note") else None,
-        buttons,
+        _buttons(page),
     )
     help_ = (
         el(
@@ -104,6 +95,18 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     else:
         body = [_way(page, False), head, form, help_]
     return finished(page, title, site(page, body, narrow=kind == "card"), STYLES)
+
+
+def _buttons(page: Page) -> Node:
+    return el(
+        "div.row.between.wrap",
+        button(page.say("back"), "back", "ghost") if page.params["step"] else el("span", ""),
+        el(
+            "div.row",
+            button(page.say("cancel"), "skip", "quiet") if page.has("skip") else None,
+            button(page.say("next"), "next"),
+        ),
+    )
 
 
 def _way(page: Page, upright: bool) -> Node:
