@@ -11,7 +11,7 @@ until they have RESERVE more tokens than the context, so that nothing is ever re
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import isqrt
 
@@ -28,7 +28,7 @@ MIN_CONTEXT = 8192
 MILLION = 1 << 20
 ALL = ("all",)
 RESERVE_TOKENS = 512
-RECORDS_FRAC = 0.12
+RECORDS_FRAC = 0.13
 """Most that records may take of a sequence."""
 PATH_FRAC = 0.4
 """Most that one bank of paths may take of what is left of that."""
@@ -216,16 +216,21 @@ def _path_bank(family: Family, room: int, wanted: int, costs: Costs) -> list[Ban
 
 
 def _sum_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:
-    """Families in turn, the hardest size that leaves room for the rest; the last bank is asked what is left."""
+    """Families in turn, the hardest size that leaves room for the rest, until all are asked or the room is full."""
     banks: list[BankPlan] = []
     while wanted > 0 and families:
         family = families[len(banks) % len(families)]
-        share = room / wanted
-        fitting = [s for s in family.sizes if s.facts * costs.record[family.name] <= share * min(s.asked, wanted)]
-        size = fitting[0] if fitting else family.sizes[-1]
-        cost = size.facts * costs.record[family.name]
-        if cost > room:
+        sizes = [_asking(size, wanted) for size in family.sizes]
+        share, cost = room / wanted, costs.record[family.name]
+        size = next((s for s in sizes if s.facts * cost <= share * s.asked), sizes[-1])
+        if size.facts * cost > room:
             return banks
-        banks.append(BankPlan(family.name, size, min(size.asked, wanted)))
-        room, wanted = room - cost, wanted - min(size.asked, wanted)
+        banks.append(BankPlan(family.name, size, size.asked))
+        room, wanted = room - size.facts * cost, wanted - size.asked
     return banks
+
+
+def _asking(size: Size, wanted: int) -> Size:
+    """The size with no more chains than for `wanted` questions, and one that nobody asks about."""
+    asked = min(size.asked, wanted)
+    return replace(size, chains=min(size.chains, asked + 1), asked=asked)

@@ -25,7 +25,7 @@ WORDING = Wording(
         "a box with {value} units was set aside for {name}",
         "{name} earned {value} units at the fair",
         "the treasurer granted {name} a sum of {value} units",
-        "{name} drew {value} units and left the counter",
+        "{name} left the counter with {value} units",
         "a parcel of {value} units was signed for by {name}",
     ),
     fields=(

@@ -10,6 +10,7 @@
 * necessary: without any one evidence record it finds none;
 * hidden: no name of a record stands anywhere but in planted pieces, in any spelling; each name that a task goes by
   stands in no record outside of its bank;
+* spread: a row of SPREAD_CONTEXT tokens and SPREAD_TASKS tasks asks for the whole window (`check_spread`);
 * scattered: cover numbers, extent and epsilon at the windows of `windows.WINDOW_PARTS` are computed anew, and epsilon
   at a sixteenth is at most MAX_EPSILON.
 """
@@ -26,7 +27,7 @@ import pyarrow as pa
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.synth.solvers.leaks import NameScan
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, check_joins
-from gristmill.synth.solvers.spans import Span, cover_number, extent
+from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
 from gristmill.synth.solvers.sums import Contradiction, SumQuery, needed, read_sum_query, solve_sum
 from gristmill.synth.solvers.walks import PathQuery, Row, read_path_query, read_row, walk
 from gristmill.synth.solvers.windows import WINDOW_PARTS, PathBank, sum_epsilon
@@ -36,6 +37,10 @@ VERIFIER_VERSION = "1"
 MAX_PAD = 256
 MAX_EPSILON = 0.02
 """Most that a window of a sixteenth of the sequence may tell (reference 2.3)."""
+
+SPREAD_CONTEXT, SPREAD_TASKS = 1 << 20, 200
+WIDE_FRAC, WIDE_SPAN = 0.5, 0.75
+TOUCHED_PARTS = 64
 
 BY_REVISION: Mapping[str, bool] = {"share_sum": False, "version_track": True}
 BY_TABLE: Mapping[str, bool] = {"table_chain": True, "variable_chain": False, "alias_hop": False}
@@ -50,6 +55,7 @@ REASONS: Mapping[str, str] = {
     "not_necessary": "the answer is determined without one of the evidence records",
     "leak": "an invented name stands outside of what was planted",
     "epsilon": "a window knows more than it may",
+    "spread": "the tasks of a long row do not ask for the whole window",
     "claims": "what the row says of a task is not what is measured",
 }
 """Why a row is not proved."""
@@ -111,9 +117,25 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
         texts = _planted(reading, "record")
         _check_leaks(reading, texts)
         seen = _Seen(reading, tokenizer, texts, _where_named(texts), {}, {})
-        return [_guarded(seen, index) for index in range(len(reading.tasks))]
+        proofs = [_guarded(seen, index) for index in range(len(reading.tasks))]
     except Unreadable as error:
         raise Unproved("unreadable", str(error)) from None
+    if reading.context >= SPREAD_CONTEXT and len(proofs) >= SPREAD_TASKS:
+        check_spread(reading, proofs)
+    return proofs
+
+
+def check_spread(reading: Reading, proofs: Sequence[Proof]) -> None:
+    """At least WIDE_FRAC of the tasks have evidence that spans WIDE_SPAN of the window, and an epsilon of at most
+    MAX_EPSILON at a quarter of it; the evidence of all touches each of TOUCHED_PARTS parts. Raises Unproved."""
+    quarter = WINDOW_PARTS.index(4)
+    wide = sum(p.span_frac >= WIDE_SPAN and p.window_eps[quarter] <= MAX_EPSILON for p in proofs)
+    if wide < WIDE_FRAC * len(proofs):
+        raise Unproved("spread", f"{wide} of {len(proofs)} tasks ask for {WIDE_SPAN} of the window")
+    evidence = [(e["start"], e["end"]) for task in reading.tasks for e in task["evidence"]]
+    parts = touched(evidence, reading.context, TOUCHED_PARTS)
+    if len(parts) < TOUCHED_PARTS:
+        raise Unproved("spread", f"evidence touches {len(parts)} of {TOUCHED_PARTS} parts of the window")
 
 
 def _guarded(seen: _Seen, index: int) -> Proof:

@@ -2,13 +2,14 @@
 
 import pytest
 
-from tests.synth.corpus import documents, tokenizer
+from tests.synth.corpus import documents, made, tokenizer
 
 
 @pytest.fixture(scope="session", autouse=True)
 def corpus() -> None:
-    """The tokenizers, and documents for all but the longest windows."""
+    """The tokenizers, documents for all but the longest windows, and the row that most tests damage."""
     for name in ("deepseek", "bytes"):
         assert tokenizer(name).identity.name == name
     for tokens, name in ((300_000, "deepseek"), (150_003, "deepseek"), (196_608, "bytes")):
         assert documents(tokens, name)
+    assert made(50_001).num_rows == 1

@@ -2,20 +2,28 @@
 
 from functools import cache
 
+import pyarrow as pa
 from blake3 import blake3
 
 from gristmill.manifests.tokenizer import Tokenizer, load_tokenizer
 from gristmill.manifests.trainer_schema import TrainerFormat
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared, Source, prepare
+from gristmill.synth.build import build, plans
+from gristmill.synth.order import Mode
+from gristmill.synth.plan import SynthParams, content_order
 
 _WORDS = """river stone under bridge carry letter morning winter garden copper engine window harvest market seldom often
 quiet bright narrow answer measure gather follow between without nearly because although copy number value silver"""
 WORDS = tuple(_WORDS.split())
 
 
-@cache
 def tokenizer(name: str = "deepseek") -> Tokenizer:
+    return _tokenizer(name)
+
+
+@cache
+def _tokenizer(name: str) -> Tokenizer:
     return load_tokenizer(name, isolated=False)
 
 
@@ -51,9 +59,13 @@ def code(draws: Draws, functions: int) -> str:
     )
 
 
-@cache
 def documents(tokens: int, name: str = "deepseek") -> tuple[Prepared, ...]:
     """Prose and code of at least so many tokens in all, in documents of 500 to 40,000."""
+    return _documents(tokens, name)
+
+
+@cache
+def _documents(tokens: int, name: str) -> tuple[Prepared, ...]:
     draws = Draws("test corpus")
     found: list[Prepared] = []
     while sum(doc.total for doc in found) < tokens:
@@ -64,3 +76,16 @@ def documents(tokens: int, name: str = "deepseek") -> tuple[Prepared, ...]:
         assert not refused
         found += prepared
     return tuple(found)
+
+
+def made(context: int, mode: Mode = "task", name: str = "deepseek") -> pa.RecordBatch:
+    """A sequence of its own documents."""
+    return _made(context, mode, name)
+
+
+@cache
+def _made(context: int, mode: Mode, name: str) -> pa.RecordBatch:
+    params = SynthParams(context=context, sequences=1, seed=5, modes={mode: 1})
+    docs = documents(3 * context, name)
+    (plan,) = plans(params, docs, tokenizer(name))
+    return build(plan, params, content_order(docs), tokenizer(name), form(context, name))

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,26 +22,19 @@ from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import packed_schema
 from gristmill.synth import grammar
 from gristmill.synth.atoms import Prepared, encode, prepare
+from gristmill.synth.budget import take
 from gristmill.synth.build import build, build_all, measure_costs, plans
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns
-from gristmill.synth.solvers.prove import REASONS, Unproved
-from gristmill.synth.solvers.reading import Reading, Unreadable, check_joins
+from gristmill.synth.solvers.prove import REASONS, Unproved, check_spread
+from gristmill.synth.solvers.reading import Reading, Unreadable, check_joins, read_row
 from gristmill.synth.solvers.verify import verify_row, verify_shards
 from gristmill.synth.solvers.words import names_in
-from tests.synth.corpus import documents, form, form_of, source, tokenizer
+from tests.synth.corpus import documents, form, form_of, made, source, tokenizer
 
 Row = dict[str, Any]
-
-
-@cache
-def made(context: int, mode: Mode = "task", name: str = "deepseek") -> pa.RecordBatch:
-    params = SynthParams(context=context, sequences=1, seed=5, modes={mode: 1})
-    docs = documents(3 * context, name)
-    (plan,) = plans(params, docs, tokenizer(name))
-    return build(plan, params, content_order(docs), tokenizer(name), form(context, name))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -214,6 +207,23 @@ def _other_tokens(row: Row) -> None:
     row["input_ids"][where["start"] : where["end"]] = ids
 
 
+def _other_split(row: Row) -> None:
+    """Two tokens of a document that spell what two others spell."""
+
+    def one(text: str) -> list[int]:
+        return encode([text], tokenizer())[0].tolist()
+
+    ids = row["input_ids"]
+    for at in range(1, 500):
+        text = tokenizer().decode(np.array(ids[at : at + 2], np.uint32))
+        for cut in range(1, len(text)):
+            other = one(text[:cut]) + one(text[cut:])
+            if len(other) == 2 and other != ids[at : at + 2]:
+                ids[at : at + 2] = other
+                return
+    raise AssertionError("no such place")
+
+
 def _fewer_evidence(row: Row) -> None:
     row["tasks"][0]["evidence"].pop()
 
@@ -256,6 +266,7 @@ def _unverified(row: Row) -> None:
     [
         (_no_answer, {"unsolved"}),
         (_other_tokens, {"unsolved"}),
+        (_other_split, {"unreadable"}),
         (_fewer_evidence, {"unsolved"}),
         (_group, {"groups"}),
         (_family, {"unknown_family"}),
@@ -401,9 +412,31 @@ def test_a_window_that_knows_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch
         verify_row(row, tokenizer())
 
 
+def test_a_long_row_must_ask_for_the_whole_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gristmill.synth.solvers.prove.TOUCHED_PARTS", 16)
+    row = made(131_072)
+    reading, proofs = read_row(row, tokenizer()), verify_row(row, tokenizer())
+    check_spread(reading, proofs)
+    near = [replace(proof, span_frac=0.5) for proof in proofs]
+    with pytest.raises(Unproved, match=r"spread: 0 of"):
+        check_spread(reading, near)
+    first = reading.tasks[:1]
+    with pytest.raises(Unproved, match="spread: evidence touches"):
+        check_spread(replace(reading, tasks=first), proofs)
+
+
+@pytest.mark.slow
+def test_a_sequence_of_a_million_tokens() -> None:
+    (plain,) = made(1 << 20).to_pylist()
+    tasks = plain["tasks"]
+    assert plain["n_tokens"] > (1 << 20) - 256 and len(tasks) == 400
+    assert {task["family"] for task in tasks} == set(FAMILIES)
+    assert sum(t["query_start"] >= 0.9 * (1 << 20) for t in tasks) > 200
+
+
 GOLDEN = {
-    8192: "3a5e5861a9a608121fd152d74d5dadfb",
-    65_536: "801fbf2046c2328d0fab0722dc573b83",
+    8192: "6758501feb49add8d563efe9b5eea8ad",
+    65_536: "3b2c65f75a16ee1767d6769d27806c35",
 }
 """BLAKE3 of the row ids and tasks of four sequences. When this fails, a version must be raised: of a family, of
 `PLAN_VERSION`, `MATERIAL_VERSION` or `VERIFIER_VERSION`."""
@@ -417,3 +450,12 @@ def test_sequences_are_those_of_before(context: int) -> None:
         digest.update(row.column("row_id")[0].as_py())
         digest.update(repr(row.column("tasks").to_pylist()).encode())
     assert digest.hexdigest(16) == GOLDEN[context]
+
+
+def test_a_sequence_that_cannot_be_filled_is_discarded_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    docs = documents(30_000)
+    few = SynthParams(context=8192, sequences=2, seed=1, modes={"concat": 1})
+    monkeypatch.setattr("gristmill.synth.materialise.take", lambda *args: take(*args)[:0])
+    counted: dict[str, int] = {}
+    assert not list(build_all(few, docs, tokenizer(), form(8192), counted))
+    assert counted == {"padding": 2}

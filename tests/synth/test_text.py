@@ -73,6 +73,13 @@ def test_names_are_words_that_hold_no_other() -> None:
     assert all(text.count(name) == 1 for name in lower)
 
 
+def test_names_of_few_letters_hold_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gristmill.synth.lexicon.CONSONANTS", "bd")
+    monkeypatch.setattr("gristmill.synth.lexicon.VOWELS", "ae")
+    lower = [name.lower() for name in names(Draws("few"), 60, lambda _: set())]
+    assert all("\n".join(lower).count(name) == 1 for name in lower)
+
+
 def test_names_that_the_text_holds_are_not_given() -> None:
     first = names(Draws("a"), 50, lambda _: set())
     text = first[3].upper().encode() + b" " + b"-".join(bytes([c]) for c in first[7].encode())
