@@ -47,8 +47,12 @@ def outcome(name: str, batch: pa.RecordBatch) -> list[tuple[object, ...]]:
     return sorted([(i, "keep", repr(row)) for i, row in kept] + gone)
 
 
+# It draws: a machine may lack the engines. `tests/render/test_check.py` runs it in recipes of a domain of its own.
+RUN_ELSEWHERE = {"render_check"}
+
+
 def test_the_recipes_of_the_laws_name_every_stage() -> None:
-    assert set(catalogue.names()) <= named_stages()
+    assert set(catalogue.names()) - RUN_ELSEWHERE <= named_stages()
 
 
 @pytest.mark.parametrize("name", ROW_LOCAL)
