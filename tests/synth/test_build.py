@@ -111,6 +111,13 @@ def test_named_families_are_all_there() -> None:
     assert {bank.family for bank in plan.banks} == set(names)
 
 
+def test_families_that_do_not_all_fit_take_turns() -> None:
+    params = SynthParams(context=131_072, sequences=3, seed=1, modes={"task": 1})
+    made_plans = make_plans(params, content_order(documents(300_000)), measure_costs(tokenizer()))
+    paths = [{b.family for b in plan.banks if FAMILIES[b.family].law == "path"} for plan in made_plans]
+    assert all(len(found) < 3 for found in paths) and len(set.union(*paths)) == 3
+
+
 def _digests(docs: list[Prepared], known: dict[str, Any]) -> list[str]:
     params = SynthParams(context=8192, sequences=4, seed=9)
     with Tokenizer.from_data(known, isolated=False) as own:
