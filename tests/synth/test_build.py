@@ -159,6 +159,14 @@ class TestPlans:
                 uses.setdefault(doc, []).append(use)
         assert all(used == list(range(len(used))) and len(used) <= 3 for used in uses.values())
 
+    def test_documents_without_places_for_records_are_not_drawn_for_tasks(self) -> None:
+        wall = prepare([source("wall " * 60_000, 7000)], tokenizer())[0]
+        both = content_order([*documents(100_000), *wall])
+        at = both.index(wall[0])
+        for mode, drawn in (("task", False), ("concat", True)):
+            params = SynthParams(context=65_536, sequences=6, seed=2, modes={mode: 1}, max_uses=6)
+            assert any(at in plan.docs for plan in make_plans(params, both, measure_costs(tokenizer()))) == drawn
+
     def test_too_few_documents_are_never_repeated(self) -> None:
         docs = documents(10_000)[:4]
         with pytest.raises(InputError, match="too few documents"):
