@@ -113,7 +113,7 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
     plans: list[SequencePlan] = []
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
-        longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else params.context
+        longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
         docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
         uses = tuple(pool.use(doc) for doc in docs)
         banks = plan_banks(params, costs, tasks) if mode == "task" else ()
@@ -150,20 +150,21 @@ class _Pool:
         self._uses[doc] += 1
         return self._uses[doc] - 1
 
-    def draw(self, tokens: int, longest: int, draws: Draws) -> tuple[int, ...]:
+    def draw(self, tokens: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
         """Documents with at least so many tokens, in random order, none with an atom of more than `longest`."""
+        fits = [longest is None or most <= longest for most in self._longest]
         chosen: list[int] = []
         clusters: set[bytes] = set()
         have = misses = 0
         while have < tokens and misses < MISSES_BEFORE_SCAN and self._sums:
             doc = bisect_right(self._sums, draws.integer(0, self._sums[-1]))
-            if self._longest[doc] <= longest and self._free(doc, clusters):
+            if fits[doc] and self._free(doc, clusters):
                 misses, have = 0, have + self._take(doc, chosen, clusters)
             else:
                 misses += 1
         if have < tokens:
             for doc in draws.shuffled(range(len(self._totals))):
-                if have < tokens and self._longest[doc] <= longest and self._free(doc, clusters):
+                if have < tokens and fits[doc] and self._free(doc, clusters):
                     have += self._take(doc, chosen, clusters)
         if have < tokens:
             raise InputError(
