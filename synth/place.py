@@ -21,6 +21,8 @@ LATE_FRAC = 0.85
 EARLIEST = 0.4
 """Other questions stand behind this."""
 GAP_LATE, GAP_INSIDE = 1 / 256, 1 / 64
+NEAR_FRAC, NEAR = 0.5, 1 / 256
+"""Share of late questions with a fact right in front of the gap: else the end of the window holds no evidence."""
 SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
 """Least distance between the first and the last evidence of a sum, of the whole sequence."""
 MAX_TRIES = 400
@@ -58,6 +60,8 @@ def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
             if max(needed) - min(needed) >= (SPAN_LATE if late else SPAN_INSIDE):
                 break
             places = _strata(len(chain), limit, draws)
+        if late and draws.chance(NEAR_FRAC):
+            places[places.index(max(places))] = draws.real(limit - NEAR, limit)
         for fact, p in zip(chain, places, strict=True):
             facts[fact] = p
         where.append(at)

@@ -32,6 +32,9 @@ RECORDS_FRAC = 0.13
 """Most that records may take of a sequence."""
 PATH_FRAC = 0.4
 """Most that one bank of paths may take of what is left of that."""
+LONG_PARTS, LONG_ATOM = 128, 4096
+"""A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
+not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
 
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -110,7 +113,8 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
     plans: list[SequencePlan] = []
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
-        docs = pool.draw(params.context + RESERVE_TOKENS, draws.child("documents"))
+        longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
+        docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
         uses = tuple(pool.use(doc) for doc in docs)
         banks = plan_banks(params, costs, tasks) if mode == "task" else ()
         tasks += mode == "task"
@@ -136,6 +140,7 @@ class _Pool:
     def __init__(self, documents: Sequence[Prepared], params: SynthParams) -> None:
         self._totals = [doc.total for doc in documents]
         self._clusters = [doc.source.cluster for doc in documents]
+        self._longest = [max(doc.tokens) for doc in documents]
         self._uses = [0] * len(documents)
         self._max_uses = params.max_uses
         self._sums = list(accumulate(isqrt(total) for total in self._totals))
@@ -145,20 +150,21 @@ class _Pool:
         self._uses[doc] += 1
         return self._uses[doc] - 1
 
-    def draw(self, tokens: int, draws: Draws) -> tuple[int, ...]:
-        """Documents with at least so many tokens, in random order."""
+    def draw(self, tokens: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
+        """Documents with at least so many tokens, in random order, none with an atom of more than `longest`."""
+        fits = [longest is None or most <= longest for most in self._longest]
         chosen: list[int] = []
         clusters: set[bytes] = set()
         have = misses = 0
         while have < tokens and misses < MISSES_BEFORE_SCAN and self._sums:
             doc = bisect_right(self._sums, draws.integer(0, self._sums[-1]))
-            if self._free(doc, clusters):
+            if fits[doc] and self._free(doc, clusters):
                 misses, have = 0, have + self._take(doc, chosen, clusters)
             else:
                 misses += 1
         if have < tokens:
             for doc in draws.shuffled(range(len(self._totals))):
-                if have < tokens and self._free(doc, clusters):
+                if have < tokens and fits[doc] and self._free(doc, clusters):
                     have += self._take(doc, chosen, clusters)
         if have < tokens:
             raise InputError(

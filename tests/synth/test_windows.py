@@ -88,3 +88,8 @@ def test_a_window_with_the_whole_path_knows_the_answer() -> None:
     starts = np.array([[0, 50], [10, 60]])
     assert PathBank(starts, starts + 5).epsilon(0, 0, 15) == 0.5
     assert PathBank(starts, starts + 5).epsilon(0, 0, 14) == 0.0
+
+
+def test_a_window_that_lacks_what_stands_in_front_of_it_knows_nothing() -> None:
+    starts = np.array([[0, 100, 200], [60, 160, 260]])
+    assert PathBank(starts, starts + 5).epsilon(0, 0, 20) == 0.0
