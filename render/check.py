@@ -34,7 +34,7 @@ class RenderCheck:
     """Draw the code of render pairs again; drop records whose picture or annotations are others."""
 
     name: ClassVar[str] = "render_check"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     domains: tuple[str, ...] = param(("svg",), "domains whose records are looked at: svg, web, or a class of `file`")
     file: str | None = file_param(None, "a file with further domains, as in render: ./FILE.py:CLASS")
