@@ -8,7 +8,7 @@ before that step, whose `detail` names its parent. In a dataset of trainer rows 
 which the document stands.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -130,13 +130,13 @@ def _trace_id(datasets: Sequence[Place], record: str, others: list[str]) -> Trac
     return Trace(record, events, known["url"], known["source"], known["parents"] or [], others)
 
 
-def _origin(place: Place, record: str, hits: Hits, seen: Collection[str]) -> tuple[int, str]:
+def _origin(place: Place, record: str, hits: Hits, seen: Set[str]) -> tuple[int, str]:
     """The place of the first step that saw a record, and words about where it is from, "" where it came from outside.
 
     Of a record that was derived here: the step that made it; where several may have, the last of them.
     """
     makers = [at for at, step in enumerate(place.manifest["steps"]) if step.get("derived")]
-    if not makers or seen.intersection(map(str, place.manifest.get("origin", {}).get("datasets", []))):
+    if not makers or seen & set(map(str, place.manifest.get("origin", {}).get("datasets", []))):
         return 0, ""
     rows = hits.kept or find_in_earlier_work(place, Query("id", record), 1).kept
     row = next((row for row in rows if row["derivation"]), None)

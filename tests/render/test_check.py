@@ -185,13 +185,15 @@ def test_the_stage_drops_what_does_not_hold_and_lets_others_pass(batch: pa.Recor
     shrunk(rows[1]["media"][0])
     rows[2]["meta"] = "{}"
     rows[3]["meta"] = "not JSON"
-    rows[4]["source"] = "web pages"
+    rows[4] |= {"source": "web pages", "meta": '{"render": 1, "kind": "doodle"}'}
     shrunk(rows[4]["media"][0])
+    rows[6]["source"] = "files"  # as what is read from Parquet again
+    shrunk(rows[6]["media"][0])
     rows[5]["derivation"] = "form"
     shrunk(rows[5]["media"][0])
     mapped = stage.transform(pa.RecordBatch.from_pylist(rows, schema=DOCUMENT))
     found = {v.row: v.reason for v in mapped.verdicts}
-    assert found == {1: "other_annotations", 2: "bad_meta", 3: "bad_meta"}
+    assert found == {1: "other_annotations", 2: "bad_meta", 3: "bad_meta", 6: "other_annotations"}
     assert mapped.measures["render_checked"].tolist() == [float(n not in (4, 5)) for n in range(len(rows))]
     assert stage.transform(batch.slice(0, 0)).batch.num_rows == 0
     assert {"hidden", "engine_lost", "other_pixels", "not_deterministic"} <= {r.reason for r in stage.reasons()}
