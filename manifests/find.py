@@ -33,7 +33,7 @@ KEY_KINDS = ("warc", "url", "key", "path")
 REPEATS_SOUGHT = 9
 """So many further records of one key are found by the key."""
 
-_KEPT_COLUMNS = ("id", "url", "source", "lang", "license", "parents")
+_KEPT_COLUMNS = ("id", "url", "source", "lang", "license", "parents", "derivation")
 _LEDGER_COLUMNS = tuple(name for name in LEDGER.names if name != "content_hash")
 
 
@@ -162,7 +162,7 @@ def _probe(query: Query, text_column: str) -> tuple[str, ...]:
 
 
 def find_in_earlier_work(place: Place, query: Query, most: int) -> Hits:
-    """Records by words of their text in shards that a later step of the dataset dropped them from."""
+    """Records, by words of their text or id, in shards that a later step of the dataset dropped them from."""
     own = {entry["digest"] for entry in place.manifest["shards"]}
     paths: list[Path] = []
     for key in place.manifest["objects"]:
@@ -171,7 +171,7 @@ def find_in_earlier_work(place: Place, query: Query, most: int) -> Hits:
         files = [file for file in files if is_inside(file.path) and file.digest not in own]
         paths += [place.objects / key / file.path for file in files]
     existing = [path for path in paths if path.is_file()]
-    return Hits(kept=_rows_of(existing, ("text",), query, _KEPT_COLUMNS, most))
+    return Hits(kept=_rows_of(existing, _probe(query, "text"), query, _KEPT_COLUMNS, most))
 
 
 def _rows_of(

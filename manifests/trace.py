@@ -3,11 +3,12 @@
 Reads manifests, ledgers and shards alone. Events come in the recipe's order of datasets and, within one, in
 the order of its steps: `keep` for each step that the record passed, before it `cut` for each passage that a
 corpus-wide step took out, and where it went `drop` or `quarantine` with reason, measured value, limit and, for a
-duplicate, the id of the record that was kept (`keeper`). In
-a dataset of trainer rows the last step also lists the rows in which the document stands.
+duplicate, the id of the record that was kept (`keeper`). A record that a step derived from another one has no events
+before that step, whose `detail` names its parent. In a dataset of trainer rows the last step also lists the rows in
+which the document stands.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -115,9 +116,12 @@ def _candidates(out: Path, datasets: Sequence[Place], query: Query) -> list[str]
 def _trace_id(datasets: Sequence[Place], record: str, others: list[str]) -> Trace | None:
     events: list[Event] = []
     known: dict[str, Any] = {}
+    seen: set[str] = set()
     for place in datasets:
         hits = find(place, Query("id", record), _MAX_HITS)
-        events.extend(_events(place, hits))
+        if hits.kept or hits.gone or hits.rows:
+            events.extend(_events(place, hits, _origin(place, record, hits, seen)))
+            seen.add(place.name)
         for row in (*hits.kept, *hits.gone, *hits.rows):
             for name in ("url", "source", "parents"):
                 known[name] = known.get(name) or row.get(name)
@@ -126,23 +130,49 @@ def _trace_id(datasets: Sequence[Place], record: str, others: list[str]) -> Trac
     return Trace(record, events, known["url"], known["source"], known["parents"] or [], others)
 
 
-def _events(place: Place, hits: Hits) -> Iterator[Event]:
-    """The events of one record in one dataset."""
+def _origin(place: Place, record: str, hits: Hits, seen: Set[str]) -> tuple[int, str]:
+    """The place of the first step that saw a record, and words about where it is from, "" where it came from outside.
+
+    Of a record that was derived here: the step that made it; where several may have, the last of them.
+    """
+    makers = [at for at, step in enumerate(place.manifest["steps"]) if step.get("derived")]
+    if not makers or seen & set(map(str, place.manifest.get("origin", {}).get("datasets", []))):
+        return 0, ""
+    rows = hits.kept or find_in_earlier_work(place, Query("id", record), 1).kept
+    row = next((row for row in rows if row["derivation"]), None)
+    steps = [step["step"] for step in place.manifest["steps"]]
+    last = min((_at(steps, entry["step"]) for entry in hits.gone), default=len(steps))
+    makers = [at for at in makers if at <= last]
+    if row is None or not makers:
+        return 0, ""
+    others = ", or by " + ", ".join(steps[at] for at in makers[:-1]) if makers[1:] else ""
+    return makers[-1], f"made of {' '.join(row['parents'] or [])} here{others}"
+
+
+def _events(place: Place, hits: Hits, origin: tuple[int, str]) -> Iterator[Event]:
+    """The events of one record in one dataset, from the step that first saw it."""
     steps = [step["step"] for step in place.manifest["steps"]]
     if hits.gone:
         gone = sorted(hits.gone, key=lambda entry: _at(steps, entry["step"]))
-        for step in steps[: _at(steps, gone[0]["step"])]:
-            yield from _cuts(place.name, step, hits.cuts)
-            yield Event(place.name, step, "keep")
+        stop = _at(steps, gone[0]["step"])
+        yield from _passed(place.name, steps[:stop], hits.cuts, origin)
         yield from _cuts(place.name, gone[0]["step"], hits.cuts)
         yield from (_gone(place.name, entry) for entry in gone)
     if hits.kept or hits.rows:
-        for step in steps[:-1]:
-            yield from _cuts(place.name, step, hits.cuts)
-            yield Event(place.name, step, "keep")
+        yield from _passed(place.name, steps[:-1], hits.cuts, origin)
         yield from _cuts(place.name, steps[-1], hits.cuts)
         rows = [{"row_id": row["row_id"], "segments": row["segments"]} for row in hits.rows]
-        yield Event(place.name, steps[-1], "keep", rows=rows)
+        detail = origin[1] if origin[0] == len(steps) - 1 else ""
+        yield Event(place.name, steps[-1], "keep", detail=detail or None, rows=rows)
+
+
+def _passed(
+    dataset: str, steps: Sequence[str], cuts: Sequence[Mapping[str, Any]], origin: tuple[int, str]
+) -> Iterator[Event]:
+    first, words = origin
+    for at, step in enumerate(steps[first:], first):
+        yield from _cuts(dataset, step, cuts)
+        yield Event(dataset, step, "keep", detail=(words or None) if at == first else None)
 
 
 def _cuts(dataset: str, step: str, cuts: Sequence[Mapping[str, Any]]) -> Iterator[Event]:

@@ -1,13 +1,15 @@
 """Stage `render_check`: records of render pairs that stand already are verified again.
 
 Columns in: `source`, `derivation`, `text`, `media`, `meta`. Nothing is changed. Records of the domains that it is given
-are drawn anew and compared (`render.recheck`); those of other sources, and forms derived from records, pass. Drop and
+are drawn anew and compared (`render.recheck`); which those are is told by their source or, where they were read from
+files and so have another one, by `kind` in `meta.render`. All others, and forms derived from records, pass. Drop and
 quarantine: the reasons of the domain and of `render.recheck`. Measures: `render_checked`, 1 for a record that was
 looked at, 0 for one that passed unseen.
 
 What a domain's engines draw depends on their versions: those enter the stage's fingerprint.
 """
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,10 +21,10 @@ import pyarrow as pa
 
 from gristmill.manifests.errors import EngineMissingError, UsageError
 from gristmill.render import domains as catalogue
-from gristmill.render.dataset import is_render_pair, record_of
+from gristmill.render.dataset import record_of
 from gristmill.render.protocol import Domain
 from gristmill.render.recheck import REASONS, Finding, reasons_of, recheck
-from gristmill.render.record import source_of
+from gristmill.render.record import META, source_of
 from gristmill.stages.params import file_param, param
 from gristmill.stages.protocol import Mapped, Reason, RowVerdict
 
@@ -34,7 +36,7 @@ class RenderCheck:
     """Draw the code of render pairs again; drop records whose picture or annotations are others."""
 
     name: ClassVar[str] = "render_check"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     domains: tuple[str, ...] = param(("svg",), "domains whose records are looked at: svg, web, or a class of `file`")
     file: str | None = file_param(None, "a file with further domains, as in render: ./FILE.py:CLASS")
@@ -78,10 +80,11 @@ class RenderCheck:
         checked = np.zeros(batch.num_rows, np.float64)
         wanted = batch.select(list(_READS))
         sources: list[Any] = wanted.column("source").to_pylist()
-        for row, source in enumerate(sources):
-            domain = by_source.get(source)
+        metas: list[Any] = wanted.column("meta").to_pylist()
+        for row, (source, meta) in enumerate(zip(sources, metas, strict=True)):
+            domain = by_source.get(source) or by_source.get(source_of(_kind(meta)))
             told = wanted.slice(row, 1).to_pylist()[0] if domain is not None else None
-            if domain is None or told is None or not is_render_pair(told):
+            if domain is None or told is None or told["derivation"] is not None or not told["media"]:
                 continue
             checked[row] = 1.0
             found = _found(domain, told)
@@ -99,6 +102,15 @@ class RenderCheck:
         if name in catalogue.BUILTIN:
             return catalogue.load(name, Path())
         return catalogue.load(f"{self.file}:{name}", Path())
+
+
+def _kind(meta: str | None) -> str:
+    """The domain that a record's meta names; "" where it names none."""
+    try:
+        found: Any = json.loads(meta)[META]["kind"] if meta and f'"{META}"' in meta else ""
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def _found(domain: Domain, told: Mapping[str, Any]) -> Finding | None:

@@ -1,9 +1,10 @@
 """Looking again at a record of render pairs that stands already: its code is drawn anew and compared with what is said.
 
-In: a `Record` (of a dataset that may come from anywhere: nothing in it is believed) and its domain. Out: why it does
-not hold, or nothing. In this order: the form of `meta.render`; pixels; annotations, which must be those that the domain
-measures now (without their roles and texts where the spec cannot be made again); the domain's own verification of the
-annotations that the record bears.
+In: a `Record` and its domain; it may come from anywhere, nothing in it is believed, and its picture is decoded in a
+killable child. Out: why it does not hold, or nothing. In this order: the form of `meta.render`; pixels; annotations,
+which must be those that the domain measures now; what `meta.render` says of picture and annotations; the domain's own
+verification of the annotations that the record bears. Roles and texts are those of the spec; of a record of another
+version of the domain, whose spec cannot be made again, they are not looked at.
 """
 
 import math
@@ -11,20 +12,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gristmill.manifests.child import ChildFailure
+from gristmill.manifests.coordinates import Size
+from gristmill.manifests.effects import EXTERNAL
 from gristmill.render.dataset import Record
 from gristmill.render.draws import Draws
 from gristmill.render.make import EXISTING, Refused, annotation_fault, first_failing, look, refuse_unknown, vocabulary
-from gristmill.render.pixels import Decoded, decode, differing, size_of
+from gristmill.render.pixels import MAX_PIXELS, Decoded, decode_stored, differing, size_of
 from gristmill.render.protocol import Annotation, Code, Domain, Rejected, View
+from gristmill.render.record import coordinate_views
 from gristmill.stages.protocol import Reason, Verdict
-
-MAX_PIXELS = 1 << 26
-"""Of a picture that is asked for by a record: 67 million."""
 
 REASONS: tuple[Reason, ...] = (
     Reason("bad_meta", "drop", "meta.render, the code or the picture has not the form of render pairs"),
     Reason("other_pixels", "drop", "the code draws another picture; value counts the pixels that differ"),
     Reason("other_annotations", "drop", "the domain finds other elements; value counts those that differ"),
+    Reason("other_meta", "drop", "a hash or the coordinates as text in meta.render are of something else"),
+    Reason("other_code", "drop", "its seed, slot and attempt make other code: nobody knows what its elements are"),
+    Reason("picture_lost", "quarantine", "the stored picture cost its decoder its life, its time or its memory"),
 )
 """Beside those that an attempt of the domain can be rejected for."""
 
@@ -53,8 +58,10 @@ def recheck(domain: Domain, record: Record) -> Finding | None:
         code, annotations, stored = _parsed(domain, record)
     except (KeyError, TypeError, ValueError, OSError, AttributeError, OverflowError) as error:
         return Finding("drop", "bad_meta", detail=f"{type(error).__name__}: {error}"[:200])
+    if isinstance(stored, ChildFailure):
+        return Finding("quarantine", "picture_lost", detail=f"{stored.kind}: {stored.detail}"[:200])
     try:
-        return _compared(domain, code, annotations, stored)
+        return _compared(domain, record, code, annotations, stored)
     except Refused as refused:
         return Finding("drop", refused.reason, refused.measure, refused.value, refused.limit, refused.detail)
     except Rejected as rejected:
@@ -62,14 +69,22 @@ def recheck(domain: Domain, record: Record) -> Finding | None:
         return Finding(rejected.verdict, rejected.reason, detail=rejected.detail)
 
 
-def _compared(domain: Domain, code: Code, annotations: Sequence[Annotation], stored: Decoded) -> Finding | None:
+def _compared(
+    domain: Domain, record: Record, code: Code, annotations: Sequence[Annotation], stored: Decoded
+) -> Finding | None:
     looked = look(domain, code)
     pixels = differing(looked.decoded, stored)
     if pixels:
         return Finding("drop", "other_pixels", "differing_pixels", float(pixels), 0.0)
-    others = _differing_annotations(looked.annotations, annotations, has_words=bool(code.parts))
+    is_known = bool(code.parts) or code.family == EXISTING
+    if not is_known and record.render["version"] == domain.version:
+        return Finding("drop", "other_code")
+    others = _differing_annotations(looked.annotations, annotations, has_words=is_known)
     if others:
         return Finding("drop", "other_annotations", "differing_annotations", float(len(others)), 0.0, others[0])
+    meta = _differing_meta(record, annotations, stored)
+    if meta:
+        return Finding("drop", "other_meta", detail=meta)
     report = domain.verify(code, looked.shot, annotations)
     rule = first_failing(domain.rules(), report)
     if rule is None:
@@ -77,7 +92,14 @@ def _compared(domain: Domain, code: Code, annotations: Sequence[Annotation], sto
     return Finding("drop", rule.reason, rule.measure, report.measures[rule.measure], rule.limit)
 
 
-def _parsed(domain: Domain, record: Record) -> tuple[Code, tuple[Annotation, ...], Decoded]:
+def _differing_meta(record: Record, annotations: Sequence[Annotation], stored: Decoded) -> str:
+    """The first field of `meta.render` that is made of picture and annotations, and is not of these; "" for none."""
+    size = Size(record.medium["width"], record.medium["height"])
+    made = {"pixels": stored.pixels, "dhash": stored.dhash, "views": coordinate_views(annotations, size)}
+    return next((name for name, value in made.items() if record.render.get(name) != value), "")
+
+
+def _parsed(domain: Domain, record: Record) -> tuple[Code, tuple[Annotation, ...], Decoded | ChildFailure]:
     """Raises ValueError and its like on what is no record of render pairs."""
     medium = record.medium
     code = code_of(domain, record)
@@ -90,7 +112,10 @@ def _parsed(domain: Domain, record: Record) -> tuple[Code, tuple[Annotation, ...
     fault = annotation_fault(annotations, width, height)
     if fault:
         raise ValueError(fault)
-    return code, annotations, decode(medium["bytes"])
+    stored = decode_stored(medium["bytes"])
+    if isinstance(stored, ChildFailure) and stored.kind not in EXTERNAL:
+        raise ValueError(stored.detail)
+    return code, annotations, stored
 
 
 def code_of(domain: Domain, record: Record) -> Code:

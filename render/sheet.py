@@ -10,7 +10,10 @@ from hashlib import sha256
 
 from PIL import Image, ImageDraw, ImageFont
 
+from gristmill.manifests.child import ChildFailure
+from gristmill.manifests.errors import VerifyError
 from gristmill.render.dataset import Record
+from gristmill.render.pixels import decode_stored
 
 TILE_PX = 420
 COLUMNS = 4
@@ -43,8 +46,7 @@ def sheet(records: Sequence[Record], title: str) -> bytes:
 
 
 def _tile(record: Record) -> Image.Image:
-    with Image.open(io.BytesIO(record.medium["bytes"])) as opened:
-        picture = opened.convert("RGB")
+    picture = _picture(record)
     scale = min(TILE_PX / max(picture.size), _MAX_ENLARGED)
     shown = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     tile = Image.new("RGB", (TILE_PX, shown.height + _CAPTION_PX), "#d8d8d8")
@@ -57,6 +59,17 @@ def _tile(record: Record) -> Image.Image:
     caption = f"{place}  {picture.width}x{picture.height}  {len(record.medium['annotations'])} annotations"
     brush.text((2, shown.height + 2), caption[:70], fill="#000000", font=_font(10))
     return tile
+
+
+def _picture(record: Record) -> Image.Image:
+    """Raises VerifyError where it cannot be decoded."""
+    try:
+        found = decode_stored(record.medium["bytes"])
+    except (OSError, TypeError) as error:
+        raise VerifyError("a picture cannot be decoded", record.id, error, "run `gristmill verify`") from error
+    if isinstance(found, ChildFailure):
+        raise VerifyError("a picture cannot be decoded", record.id, found.detail or found.kind, "drop it: render_check")
+    return Image.fromarray(found.rgba).convert("RGB")
 
 
 def _draw(brush: ImageDraw.ImageDraw, one: dict[str, object], scale: float) -> None:

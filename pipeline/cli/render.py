@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from gristmill.manifests.errors import EXIT_DONE, AlarmError, UsageError
 from gristmill.pipeline.cli import render_report, render_sheet
 from gristmill.pipeline.cli.command import Command
+from gristmill.pipeline.cli.render_recipe import RECIPE, put_recipe
 from gristmill.pipeline.cli.run import output_folder
 
 if TYPE_CHECKING:
     from gristmill.manifests.manifest import Manifest
+    from gristmill.pipeline.run import LoadedRecipe
 
-RECIPE = "render.yaml"
-"""The recipe of what was made, in the output: `gristmill plan` and `run` take it."""
 REPORT = "render_report.json"
 
 HELP = f"""make pairs of code and picture, verified (experimental)
@@ -27,7 +27,8 @@ DOMAIN is svg or web, or ./FILE.py:CLASS with the methods of gristmill.render.pr
 filled by the first of five attempts that verification lets through: the picture is drawn from the code's text, what is
 where in it is measured, and a second engine or a second look must agree. What is rejected stands in the books with its
 reason, value and limit, and the run stops (exit 5) when too few are let through. The same seed, versions and fonts give
-the same bytes, whatever the number of workers; a larger count keeps what is there.
+the same bytes, whatever the number of workers; a larger count keeps what is there, and another seed or other families
+want another DIR.
 
 With --from, code that exists already is taken the same way: made safe, drawn, annotated, verified.
 
@@ -75,14 +76,12 @@ def run(args: argparse.Namespace) -> int:
     started_s = time.monotonic()
     text, name = recipe_text(args)
     out = output_folder(args.out)
-    recipe = out / RECIPE
-    _write(recipe, text)
-    manifest = _made(args, recipe, out)[name]
+    manifest = _made(args, put_recipe(out, text), out)[name]
     _tell(args, out / name, manifest, time.monotonic() - started_s)
     return EXIT_DONE
 
 
-def _made(args: argparse.Namespace, recipe: Path, out: Path) -> Mapping[str, "Manifest"]:
+def _made(args: argparse.Namespace, loaded: "LoadedRecipe", out: Path) -> Mapping[str, "Manifest"]:
     from gristmill.pipeline.alarms import told_of
     from gristmill.pipeline.cli.output import say
     from gristmill.pipeline.cli.run import told_of_loss, use_scratch
@@ -90,12 +89,10 @@ def _made(args: argparse.Namespace, recipe: Path, out: Path) -> Mapping[str, "Ma
     from gristmill.pipeline.engines.local import LocalEngine
     from gristmill.pipeline.profile import load_profile
     from gristmill.pipeline.progress import progress
-    from gristmill.pipeline.recipe import load_recipe
-    from gristmill.pipeline.run import Run, RunOptions, load
+    from gristmill.pipeline.run import Run, RunOptions
 
     profile = load_profile(None)
     use_scratch(profile.scratch)
-    loaded = load(load_recipe(recipe))
     with told_of_loss(out, args):
         engine = LocalEngine(out, workers_for(args.workers, profile.workers))
         try:
@@ -144,12 +141,6 @@ def _from_out(pattern: str, out: Path) -> str:
         return pattern
     found = os.path.relpath(os.path.realpath(os.path.expanduser(pattern)), out)
     return os.path.join(found, "") if pattern.endswith("/") else found
-
-
-def _write(path: Path, text: str) -> None:
-    from gristmill.manifests.commit import replace_file
-
-    replace_file(path, text.encode("utf-8"))
 
 
 def _tell(args: argparse.Namespace, folder: Path, manifest: "Manifest", seconds: float) -> None:

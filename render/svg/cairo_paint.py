@@ -41,7 +41,8 @@ class Operation:
     """A fill or stroke. `number` counts from 1 in order of drawing; `box` is its geometry, `clipped` within its clips.
 
     `mask` are its pixels on the map when it was drawn, with the top left corner at (x, y); `changed` those of the
-    picture that it changed, None where that cannot be told. Both are None where it lies outside the picture.
+    picture that it changed, None where that cannot be told. Both are None where it lies outside the picture. `is_text`:
+    it sets letters.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Operation:
     opaque: bool
     box: Bounds
     clipped: Bounds
+    is_text: bool
     x: int = 0
     y: int = 0
     mask: Mask | None = None
@@ -123,6 +125,8 @@ class _Watched(cairo.Context):
         xs, ys = [point[0] for point in points], [point[1] for point in points]
         outer = min(xs), min(ys), max(xs), max(ys)
         matrix = self.get_matrix().as_tuple()
+        if (x0, y0) == (x1, y1):
+            return outer
         if min(abs(matrix[1]) + abs(matrix[2]), abs(matrix[0]) + abs(matrix[3])) < 1e-9:
             return outer
         reach = self.get_line_width() / 2 * math.hypot(*matrix[:4])
@@ -219,11 +223,18 @@ class _Surface(PNGSurface):
         return self.paint_alphas(kind)[1] > UNSEEN
 
     def watch(self, kind: str, box: Bounds, act: Act) -> None:
-        """Do an operation of the current node, on the picture and on the map, and note it."""
+        """Do an operation of the current node, on the picture and on the map, and note it.
+
+        One of no geometry is not noted: its box is the origin (a `text` whose words stand in `tspan`s has such a one).
+        """
+        if box[0] == box[2] and box[1] == box[3]:
+            act()
+            return
         clip = self.context.map.clip_extents()
         clipped = max(box[0], clip[0]), max(box[1], clip[1]), min(box[2], clip[2]), min(box[3], clip[3])
         key = self.owner if self.owner is not None else int(self.node.get(KEY, -1))
-        operation = Operation(len(self.operations) + 1, key, self.paint_alphas(kind)[0] >= OPAQUE, box, clipped)
+        is_opaque, is_text = self.paint_alphas(kind)[0] >= OPAQUE, self.node.tag in _SPREADING
+        operation = Operation(len(self.operations) + 1, key, is_opaque, box, clipped, is_text)
         self.operations.append(operation)
         x0, y0 = max(math.floor(clipped[0]) - 1, 0), max(math.floor(clipped[1]) - 1, 0)
         x1, y1 = min(math.ceil(clipped[2]) + 1, self.width), min(math.ceil(clipped[3]) + 1, self.height)

@@ -15,9 +15,10 @@ from PIL import Image
 
 from gristmill.render.svg import fonts
 from gristmill.render.svg.forms import forms
-from gristmill.render.svg.naming import Named, in_order, named
+from gristmill.render.svg.glyphs import lacking
+from gristmill.render.svg.naming import Named, in_order, named, text_of
 from gristmill.render.svg.places import MIN_SEEN_PX, MIN_SIDE_PX, Patch, Place, bounds, merge, pole
-from gristmill.render.svg.sanitise import check
+from gristmill.render.svg.sanitise import check, local
 from gristmill.render.svg.vocabulary import AREA_PX, MAX_UNMATCHED_PX, XLINK_HREF, Refused
 from gristmill.render.svg.wire import Message, pack, unpack
 
@@ -123,6 +124,7 @@ def _draw(request: Message) -> Message:
     head = request.head
     root = check(head["text"].encode("utf-8", "surrogatepass"))
     wanted = named(root, head["parts"])
+    _refuse_lacking_glyphs(root)
     width, height = head["width"], head["height"]
     body = keyed(root, width, height)
     pixels, labels, operations = cairo_paint.draw(body, width, height)
@@ -134,6 +136,14 @@ def _draw(request: Message) -> Message:
         if place is not None:
             rows.append(row(one, place))
     return Message({"rows": ranked(rows)}, encode(pixels))
+
+
+def _refuse_lacking_glyphs(root: etree._Element) -> None:
+    """Raise Refused (no_glyph): what is drawn as an empty box is not what the text says."""
+    for element in in_order(root):
+        char = lacking(text_of(element)) if local(element) == "text" else ""
+        if char:
+            raise Refused("no_glyph", f"U+{ord(char):04X}")
 
 
 def row(one: Named, place: Place) -> dict[str, Any]:
@@ -201,7 +211,7 @@ def _place(
 
 
 def _full(operations: Sequence[Any], size: tuple[int, int]) -> tuple[tuple[float, float, float, float], bool]:
-    """Box of the geometry within its clips and the picture, and whether the picture's edge cuts it."""
+    """Box of the geometry within its clips and the picture; whether the picture's edge cuts it, or a text a clip."""
     width, height = size
     boxes = [operation.clipped for operation in operations]
     x0, y0 = max(min(box[0] for box in boxes), 0.0), max(min(box[1] for box in boxes), 0.0)
@@ -211,6 +221,8 @@ def _full(operations: Sequence[Any], size: tuple[int, int]) -> tuple[tuple[float
 
 def _is_cut(operation: Any, size: tuple[int, int]) -> bool:
     box, clip = operation.box, operation.clipped
+    if operation.is_text and max(abs(a - b) for a, b in zip(box, clip, strict=True)) > _EDGE_SLACK_PX:
+        return True
     low = any(box[side] < -_EDGE_SLACK_PX and clip[side] <= 0 for side in (0, 1))
     return low or any(box[side + 2] > size[side] + _EDGE_SLACK_PX and clip[side + 2] >= size[side] for side in (0, 1))
 

@@ -118,6 +118,8 @@ def _judge_rows(found: _Findings, head: Any, wanted: dict[int, Named], seen: tup
             box, maps = _judge_place(found, row, one, truth)
             if box is not None and local(elements[one.key]) in TEXTS:
                 _judge_text(found, one, (box, maps), (mine, truth.picture))
+                for run in _runs(elements, one):
+                    _judge_run(found, run, (box, maps), mine)
     if head["audit"]:
         unseen, outside, notes = audit(truth, list(known.values()), elements)
         found.measures.update({"audit_unseen": float(unseen), "audit_outside_px": float(outside)})
@@ -182,3 +184,29 @@ def _judge_text(
         found.worse("text_ink_min", share, who, low=True)
         if number == 0:
             found.worse("text_contrast_min", contrast(letters, back), who, low=True)
+
+
+def _runs(elements: Sequence[etree._Element], one: Named) -> list[int]:
+    """Keys of the elements in a text that say something themselves, where there are several."""
+    keys = [key for key in range(one.key, one.end) if _own_words(elements[key]).strip()]
+    return keys if len(keys) > 1 else []
+
+
+def _own_words(element: etree._Element) -> str:
+    tails = (child.tail or "" for child in element)
+    return (element.text or "") + "".join(tails) if local(element) in TEXTS else ""
+
+
+def _judge_run(found: _Findings, key: int, place: tuple[Box, Sequence[Labels]], picture: Pixels) -> None:
+    """A part of a text of which nothing is seen is nothing that the text says."""
+    (x0, y0, x1, y1), maps = place
+    area = (slice(y0, y1), slice(x0, x1))
+    ink = np.zeros(maps[0][area].shape, np.bool_)
+    for map_ in maps:
+        ink |= map_[area] == key + 1
+    who = f"{key}: a part of a text"
+    back = ground_colour(picture[area], around(ink))
+    if not ink.any() or back is None:
+        found.worse("text_ink_min", 0.0, who, low=True)
+        return
+    found.worse("text_ink_min", letter_colour(picture[area], ink, back)[1], who, low=True)

@@ -109,6 +109,7 @@ _DROPPED = (
     ("bad_css", "a style sheet with at-rules, or selectors beyond type, class, id, descendant and child"),
     ("bad_size", "no viewBox and no width and height, or one that is not positive"),
     ("bad_parts", "a named part that the code does not have"),
+    ("no_glyph", "a text with a character that the fonts lack, or that draws nothing"),
     ("nothing_named", "no element is large enough and seen enough to be named"),
 )
 _LOST = (

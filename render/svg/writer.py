@@ -57,13 +57,18 @@ def document(
 
 
 def _named(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """At most MAX_PARTS: of the role that has most, the last go first."""
-    kept = list(parts)
+    """At most MAX_PARTS: of the role that has most, the last go first.
+
+    What then bears alone a name that one left out has too goes as well: nobody could tell which of them is meant.
+    """
+    kept, left = list(parts), set[tuple[str, str]]()
     while len(kept) > MAX_PARTS:
         counts = Counter(part.role for part in kept)
         role = counts.most_common(1)[0][0]
-        kept.pop(max(place for place, part in enumerate(kept) if part.role == role))
-    return tuple(kept)
+        gone = kept.pop(max(place for place, part in enumerate(kept) if part.role == role))
+        left.add((gone.role, gone.text))
+    names = Counter((part.role, part.text) for part in kept)
+    return tuple(p for p in kept if names[(p.role, p.text)] > 1 or (p.role, p.text) not in left)
 
 
 def _linked(defs: Sequence[Node], nodes: Sequence[Node]) -> bool:

@@ -79,7 +79,16 @@ def render_meta(meta: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     known: Any = cast(dict[str, Any], found).get(META) if isinstance(found, dict) else None
-    return cast(dict[str, Any], known) if isinstance(known, dict) else None
+    return cast(dict[str, Any], known) if isinstance(known, dict) and _can_be_written(known) else None
+
+
+def _can_be_written(known: Any) -> bool:
+    """Whether it is JSON in UTF-8: half of a surrogate pair and numbers that are none can be read, and not written."""
+    try:
+        json.dumps(known, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def fenced(code: str, language: str) -> str:

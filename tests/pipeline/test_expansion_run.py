@@ -10,6 +10,7 @@ import pytest
 
 from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.schema import derived_id
+from gristmill.manifests.trace import trace
 from gristmill.manifests.verify import verify
 from gristmill.pipeline.phases import LoadedStep, compile_phases
 from gristmill.stages.vision.render_forms import RenderForms
@@ -117,3 +118,19 @@ def test_a_verdict_on_one_document_is_not_to_be_had(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("some words")
     told = call("stage", "judge", "render_forms", tmp_path / "a.txt")
     assert told.returncode == 2 and "makes further records" in told.stderr
+
+
+def test_a_trace_starts_where_a_record_was_made(out: Path) -> None:
+    found = [(row["id"], row["parents"]) for row in rows_of(out, "pairs") if row["derivation"]]
+    firsts = {trace(out, record).events[0].step for record, _ in found}
+    assert firsts == {"render_forms_2"}  # of two steps that make records the last, where nobody can tell
+    for record, parents in found:
+        first, *others = trace(out, record).events
+        assert first.detail is not None and parents[0] in first.detail and "or by render_forms" in first.detail
+        assert all(event.detail is None for event in others if event.verdict == "keep")
+    later = [r for r in rows_of(out, "both") if r["derivation"] and r["id"] not in {record for record, _ in found}]
+    events = trace(out, later[0]["id"]).events
+    assert [(event.dataset, event.step) for event in events] == [("both", "render_forms")]
+    assert events[0].detail == f"made of {later[0]['parents'][0]} here"
+    parent = trace(out, later[0]["parents"][0]).events
+    assert parent[0].step == "read" and all(event.detail is None for event in parent)

@@ -18,6 +18,7 @@ from gristmill.pipeline.build_render import SLOTS_A_TASK, file_groups, file_ids,
 from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import EngineEvent
+from gristmill.pipeline.lock import driver_lock
 from gristmill.pipeline.plan import make_plan
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
@@ -336,3 +337,28 @@ def test_a_wrong_call_is_told(
     monkeypatch.chdir(folder)
     assert main(["render", *words, "--out", str(folder / "out"), "--quiet"]) in (2, 3)
     assert told in capsys.readouterr().err
+
+
+def test_an_output_keeps_its_recipe(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    recipe = folder / "out" / "render.yaml"
+
+    def render(*words: str) -> int:
+        return main(["render", "./doodle.py:Doodle", *words, "--out", "out", "--workers", "0", "--quiet"])
+
+    assert render("--count", "4", "--seed", "3") == 0
+    first = recipe.read_bytes()
+    assert render("--count", "4", "--seed", "5") == 2
+    told = capsys.readouterr().err
+    assert "seed: 3, now 5" in told and "give another --out" in told
+    assert render("--count", "4", "--seed", "3", "--families", "dots") == 2
+    assert render("--count", "0", "--seed", "3") == 2
+    assert recipe.read_bytes() == first
+    assert render("--count", "6", "--seed", "3", "--min-accept-frac", "0.1") == 0
+    assert b"count: 6" in recipe.read_bytes()
+    with driver_lock(folder / "out"):
+        assert render("--count", "8", "--seed", "3") == 2
+    assert "another run is writing" in capsys.readouterr().err
+    assert b"count: 6" in recipe.read_bytes()

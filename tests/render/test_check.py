@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gristmill.manifests.child import ChildLimits
 from gristmill.manifests.errors import EngineMissingError, UsageError
 from gristmill.manifests.schema import DOCUMENT
+from gristmill.render import pixels
 from gristmill.render.check import RenderCheck
 from gristmill.render.dataset import record_of
 from gristmill.render.make import Ask, Sample, make_existing, make_slot
@@ -151,7 +153,8 @@ def test_a_record_of_another_form_is_no_crash(row: Row, change: Callable[[Row, R
     change(row, document["render"])
     row["meta"] = json.dumps(document)
     found = looked(row)
-    assert found is None or found.reason in ("bad_meta", "bad_doodle", "other_annotations", "other_pixels")
+    known = ("bad_meta", "bad_doodle", "other_annotations", "other_code", "other_pixels")
+    assert found is None or found.reason in known
     if row["media"][0]["annotations"] is None or document["render"]["view"] is None:
         assert found is not None
 
@@ -182,13 +185,15 @@ def test_the_stage_drops_what_does_not_hold_and_lets_others_pass(batch: pa.Recor
     shrunk(rows[1]["media"][0])
     rows[2]["meta"] = "{}"
     rows[3]["meta"] = "not JSON"
-    rows[4]["source"] = "web pages"
+    rows[4] |= {"source": "web pages", "meta": '{"render": 1, "kind": "doodle"}'}
     shrunk(rows[4]["media"][0])
+    rows[6]["source"] = "files"  # as what is read from Parquet again
+    shrunk(rows[6]["media"][0])
     rows[5]["derivation"] = "form"
     shrunk(rows[5]["media"][0])
     mapped = stage.transform(pa.RecordBatch.from_pylist(rows, schema=DOCUMENT))
     found = {v.row: v.reason for v in mapped.verdicts}
-    assert found == {1: "other_annotations", 2: "bad_meta", 3: "bad_meta"}
+    assert found == {1: "other_annotations", 2: "bad_meta", 3: "bad_meta", 6: "other_annotations"}
     assert mapped.measures["render_checked"].tolist() == [float(n not in (4, 5)) for n in range(len(rows))]
     assert stage.transform(batch.slice(0, 0)).batch.num_rows == 0
     assert {"hidden", "engine_lost", "other_pixels", "not_deterministic"} <= {r.reason for r in stage.reasons()}
@@ -205,3 +210,46 @@ def test_the_stage_says_what_it_lacks(tmp_path: Path) -> None:
     (tmp_path / "doodle.py").write_text(text, encoding="utf-8")
     with pytest.raises(EngineMissingError, match="needs pillow"):
         RenderCheck(domains=("Doodle",), file=str(tmp_path / "doodle.py")).prepare()
+
+
+def test_words_of_code_that_somebody_else_wrote_are_looked_at(batch: pa.RecordBatch) -> None:
+    existing = batch.to_pylist()[-1]
+    renamed(existing["media"][0])
+    found = looked(existing)
+    assert found is not None and found.reason == "other_annotations"
+
+
+def changed_meta(row: Row, **changes: Any) -> Row:
+    document = json.loads(row["meta"])
+    document["render"] |= changes
+    return row | {"meta": json.dumps(document)}
+
+
+def test_a_record_that_points_to_other_code_is_found(row: Row) -> None:
+    renamed(row["media"][0])
+    found = looked(changed_meta(row, slot=10_000))
+    assert found is not None and found.reason == "other_code"
+
+
+@pytest.mark.parametrize("name", ["pixels", "dhash", "views"])
+def test_what_meta_says_of_the_picture_is_looked_at(row: Row, name: str) -> None:
+    found = looked(changed_meta(row, **{name: "0" * 16}))
+    assert found is not None and (found.reason, found.detail) == ("other_meta", name)
+
+
+def test_a_picture_of_another_format_is_not_opened(row: Row) -> None:
+    import io
+
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.open(io.BytesIO(row["media"][0]["bytes"])).save(out, "TIFF")
+    row["media"][0]["bytes"] = out.getvalue()
+    found = looked(row)
+    assert found is not None and (found.reason, found.detail) == ("bad_meta", "OSError: no PNG")
+
+
+def test_a_picture_that_breaks_its_decoder_costs_itself(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pixels, "LIMITS", ChildLimits(max_seconds_per_record=0.0))
+    found = looked(row)
+    assert found is not None and (found.verdict, found.reason) == ("quarantine", "picture_lost")

@@ -91,12 +91,13 @@ def _layer(
     paint = outlined(mix(hue, theme.paper, 0.75), hue, 2) if params["paint"] == "edge" else fill(hue)
     name = params["names"][place]
     shape = path(closed(corners), paint) if params["as_path"] else polygon(corners, paint)
-    nodes = [shape.named("layer", name)]
+    shapes = [shape]
     ground_ = mix(hue, theme.paper, 0.75) if params["paint"] == "edge" else hue
     if params["form"] in ("split", "solid") and params["paint"] != "edge":
         shade = [(at, top), *[point for point in corners if point[0] > at + 0.5], (at, foot)]
-        nodes.append(polygon(shade, fill(mix(hue, "#000000", 0.2))))
+        shapes.append(polygon(shade, fill(mix(hue, "#000000", 0.2))))
         ground_ = mix(hue, "#000000", 0.1)
+    nodes = [(group(shapes) if len(shapes) > 1 else shape).named("layer", name)]
     width = (upper + lower) * 0.9
     middle = (top + foot) / 2 + (8 if upper < 1 else 0)
     fits = text_width_px(name, size) < width and foot - top > size * 1.2

@@ -135,3 +135,14 @@ def test_a_path_made_larger_and_moved() -> None:
         ("A", 2, 2, 0, 0, 1, 22, 28),
         ("Z",),
     ]
+
+
+def test_no_part_is_named_alone_that_one_left_out_is_named_like() -> None:
+    words = [f"w{place}" for place in range(MAX_PARTS)] + ["w3"]
+    drawn = [text(1, 9, word, 9, "#000").named("label") for word in words]
+    many = [text(1, 9, "same", 9, "#000").named("label") for _ in range(2)]
+    _, parts = document([*many, *drawn], [], {"hand": sample_hand(Draws("hand"), (1,))}, View(99, 99))
+    kept = [part.text for part in parts]
+    assert "w3" not in kept
+    assert kept.count("same") == 2
+    assert len(kept) == MAX_PARTS - 1

@@ -265,3 +265,18 @@ def test_a_point_beside_the_picture_is_none() -> None:
     record["media"][0]["annotations"][0]["point"] = [320.0, 5.0]
     found = scene_of("i", record["meta"], record["text"], record["media"][0])
     assert found is not None and found.elements[0].point is None and found.size == Size(320, 200)
+
+
+def test_only_what_is_set_in_letters_is_read() -> None:
+    record = pair(3)
+    annotations = record["media"][0]["annotations"]
+    for place, one in enumerate(annotations):  # as SVG of `render` has them: places in document order
+        one["id"] = str(place + 1)
+        one["text"] = one["text"] or f"bar of {place}"
+    found = scene_of(record["id"], record["meta"], record["text"], record["media"][0])
+    assert found is not None
+    said = {one["text"] for one in annotations if one["role"] == "label"}
+    forms = [read_text(found, Choice(seed), 9) for seed in range(20)]
+    read = {answer for form in forms if form is not None for answer in answers(form)}
+    assert read
+    assert read <= said

@@ -98,3 +98,12 @@ def test_a_slice_of_a_batch_is_as_good() -> None:
     whole = run_chain([RenderForms()], batch).kept
     parts = [run_chain([RenderForms()], batch.slice(at, 5)).kept for at in range(0, 12, 5)]
     assert pa.Table.from_batches(parts).to_pylist() == whole.to_pylist()
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', "NaN", "-Infinity", "1e999", "[" * 900 + "]" * 900])
+def test_meta_that_cannot_be_written_again_is_no_crash(value: str) -> None:
+    record = pair(1)
+    record["meta"] = record["meta"].replace('"family": "bars"', f'"family": "bars", "x": {value}')
+    made = RenderForms().expand(batch_of([record]))
+    for meta in made.further.column("meta").to_pylist():
+        json.loads(meta, parse_constant=pytest.fail)
