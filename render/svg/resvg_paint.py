@@ -20,7 +20,7 @@ def draw(text: str, with_text: bool = True, hard_edges: bool = False) -> Pixels:
         background="#000000" if hard_edges else "#ffffff",
         dpi=96,
         skip_system_fonts=True,
-        font_files=list(fonts.font_files()) if with_text else [],
+        font_files=list(fonts.fonts_for(text)) if with_text else [],
         font_family="DejaVu Sans",
         sans_serif_family="DejaVu Sans",
         serif_family="DejaVu Serif",
@@ -35,6 +35,19 @@ def decoded(png: bytes) -> Pixels:
     """RGBA pixels of a PNG."""
     with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
         return np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA"))
+
+
+def reduced(picture: Pixels, factor: int) -> Pixels:
+    """Means of `factor` by `factor` pixels; what lacks at the right and at the bottom is white."""
+    if factor == 1:
+        return picture
+    height, width = picture.shape[:2]
+    whole = Image.fromarray(picture)
+    if width % factor or height % factor:
+        padded = Image.new("RGBA", (-(-width // factor) * factor, -(-height // factor) * factor), "white")
+        padded.paste(whole, (0, 0))
+        whole = padded
+    return np.asarray(whole.reduce(factor))
 
 
 def colour(number: int) -> str:
