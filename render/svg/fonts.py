@@ -3,18 +3,12 @@
 import functools
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 FAMILIES = ("DejaVu Sans", "DejaVu Sans Mono", "DejaVu Serif")
-
-_FAMILY = re.compile(r"font-family\s*[:=]\s*[\"']?\s*(?:&quot;)?([^;\"'<>]*)")
-_KNOWN = ("dejavu sans", "dejavu serif", "sans-serif", "serif", "monospace")
-_FIRST_RARE = "\u0250"
-"""All faces have the Latin letters before this one."""
 
 # Hinting moves stems to whole pixels, which resvg does not do: with it the engines disagree on every small text.
 _CONFIG = """<?xml version="1.0"?>
@@ -55,26 +49,6 @@ def font_files() -> tuple[str, ...]:
     names = ("DejaVuSans*.ttf", "DejaVuSerif*.ttf")
     files = sorted(path for name in names for path in font_folder().glob(name) if "Display" not in path.name)
     return tuple(str(path) for path in files)
-
-
-def fonts_for(text: str) -> tuple[str, ...]:
-    """The files that a document can need, since an engine that is given all reads all: the upright DejaVu Sans, and
-    what the document's words name. All where it has letters that a face may leave to another, or asks for a family
-    that is not here, for which engines choose."""
-    words = text.lower()
-    if max(text, default="") >= _FIRST_RARE or any(not name.startswith(_KNOWN) for name in _FAMILY.findall(words)):
-        return font_files()
-    wanted = {"sans"} | {face for face in ("mono", "serif") if face in words.replace("sans-serif", "")}
-    weights = {""} | ({"bold"} if "font-weight" in words or "bold" in words else set())
-    slants = {""} | ({"oblique"} if "italic" in words or "oblique" in words else set())
-    return tuple(path for path in font_files() if _is_of(Path(path).stem.lower(), wanted, weights, slants))
-
-
-def _is_of(stem: str, faces: set[str], weights: set[str], slants: set[str]) -> bool:
-    face = next((name for name in ("mono", "serif") if name in stem), "sans")
-    weight = "bold" if "bold" in stem else ""
-    slant = "oblique" if "oblique" in stem or "italic" in stem else ""
-    return face in faces and weight in weights and slant in slants
 
 
 @functools.cache

@@ -20,7 +20,7 @@ def draw(text: str, with_text: bool = True, hard_edges: bool = False) -> Pixels:
         background="#000000" if hard_edges else "#ffffff",
         dpi=96,
         skip_system_fonts=True,
-        font_files=list(fonts.fonts_for(text)) if with_text else [],
+        font_files=list(fonts.font_files()) if with_text else [],
         font_family="DejaVu Sans",
         sans_serif_family="DejaVu Sans",
         serif_family="DejaVu Serif",

@@ -34,12 +34,16 @@ class Second:
         if self.factor == 1:
             return self.full
         width, height = (-(-side // self.factor) for side in self.size)
-        # A zoom would be rounded to whole pixels of the picture, and shift what is far from the corner.
+        # A zoom would be rounded to whole pixels of the picture, and shift what is far from the corner. A root inside
+        # another would be clipped, on a layer of its own.
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width * self.factor} {height * self.factor}">'
         )
-        return resvg_paint.draw(f"{head}{self._text}</svg>", self._with_text)
+        text = self._text
+        if " overflow=" not in text[: text.index(">")]:
+            text = text.replace("<svg ", '<svg overflow="visible" ', 1)
+        return resvg_paint.draw(f"{head}{text}</svg>", self._with_text)
 
     @property
     def is_drawn_full(self) -> bool:
