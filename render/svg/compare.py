@@ -14,6 +14,8 @@ Pixels = npt.NDArray[np.uint8]
 
 TOLERANCE = 48
 _REACH = 2
+SCREEN_TOLERANCE = 40
+SCREEN_REACH = 1
 
 
 def difference(a: Pixels, b: Pixels) -> Pixels:
@@ -26,25 +28,38 @@ def any_channel(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return flags.view(np.uint32)[..., 0] != 0
 
 
-def unmatched_px(a: Pixels, b: Pixels) -> int:
-    """Unmatched pixels of both pictures, the larger count."""
-    suspect = any_channel(difference(a, b) > TOLERANCE)
+def unmatched_px(a: Pixels, b: Pixels, tolerance: int = TOLERANCE, reach: int = _REACH) -> int:
+    """Unmatched pixels of both pictures, the larger count; `reach` is half a window's side, 1 or 2."""
+    suspect = any_channel(difference(a, b) > tolerance)
     rows = np.flatnonzero(suspect.any(axis=1))
     if not len(rows):
         return 0
     columns = np.flatnonzero(suspect.any(axis=0))
     # What is farther from any suspect pixel than a window needs no look.
-    top, bottom = max(int(rows[0]) - _REACH, 0), int(rows[-1]) + _REACH + 1
-    left, right = max(int(columns[0]) - _REACH, 0), int(columns[-1]) + _REACH + 1
+    top, bottom = max(int(rows[0]) - reach, 0), int(rows[-1]) + reach + 1
+    left, right = max(int(columns[0]) - reach, 0), int(columns[-1]) + reach + 1
     a, b = a[top:bottom, left:right], b[top:bottom, left:right]
-    return max(_outside(a, b), _outside(b, a))
+    return max(_outside(a, b, tolerance, reach), _outside(b, a, tolerance, reach))
 
 
-def _outside(a: Pixels, b: Pixels) -> int:
-    high, low = _windows(b, np.maximum), _windows(b, np.minimum)
-    over = a > np.minimum(high, 255 - TOLERANCE) + np.uint8(TOLERANCE)
-    over |= a < np.maximum(low, TOLERANCE) - np.uint8(TOLERANCE)
+def screened_px(a: Pixels, b: Pixels) -> int:
+    """Unmatched pixels of reduced pictures, by the narrower rule for these: 3 by 3 pixels and 40 levels."""
+    return unmatched_px(a, b, SCREEN_TOLERANCE, SCREEN_REACH)
+
+
+def _outside(a: Pixels, b: Pixels, tolerance: int, reach: int) -> int:
+    windows = _windows if reach == _REACH else _small_windows
+    high, low = windows(b, np.maximum), windows(b, np.minimum)
+    over = a > np.minimum(high, 255 - tolerance) + np.uint8(tolerance)
+    over |= a < np.maximum(low, tolerance) - np.uint8(tolerance)
     return int(np.count_nonzero(any_channel(over)))
+
+
+def _small_windows(pixels: Pixels, best: Callable[[Pixels, Pixels], Pixels]) -> Pixels:
+    """Greatest or least of 3 by 3 pixels, axis by axis."""
+    padded = np.pad(pixels, ((1, 1), (1, 1), (0, 0)), "edge")
+    rows = best(best(padded[:-2], padded[1:-1]), padded[2:])
+    return best(best(rows[:, :-2], rows[:, 1:-1]), rows[:, 2:])
 
 
 def _windows(pixels: Pixels, best: Callable[[Pixels, Pixels], Pixels]) -> Pixels:

@@ -17,6 +17,7 @@ from gristmill.render.svg.vocabulary import OPAQUE, PROPERTIES, SHAPES, SVG_NS, 
 
 _DROPPED = {"fill", "stroke", "fill-opacity", "stroke-opacity", "opacity", "color", "stop-color", "stop-opacity"}
 _MARKS = {"marker-start", "marker-mid", "marker-end", "shape-rendering", "text-rendering"}
+_LEFT_OUT = _DROPPED | _MARKS
 _SERVERS = frozenset(["linearGradient", "radialGradient", "clipPath", "pattern", "style", "stop", "svg"])
 _UNDRAWN = (_SERVERS - {"svg"}) | {"marker", "symbol", "title", "desc", "defs"}
 _MAX_COPIES = 5_000
@@ -59,14 +60,17 @@ class Flat:
         return etree.tostring(self.root, encoding="unicode")
 
     def _write_styles(self) -> None:
-        """Properties that are kept become each element's `style`; all others go, style sheets too."""
+        """Properties that are kept become each element's attributes; all others go, style sheets too.
+
+        A `style` would say the same, and cost the engine a parser of CSS for each element.
+        """
         for element in list(self.root.iter(etree.Element)):
             own = self.styles[element]
             for name in (*PROPERTIES, "class", "style"):
                 element.attrib.pop(name, None)
-            kept = ";".join(f"{name}:{value}" for name, value in own.items() if name not in _DROPPED | _MARKS)
-            if kept:
-                element.set("style", kept)
+            for name, value in own.items():
+                if name not in _LEFT_OUT:
+                    element.set(name, value)
             if local(element) == "style":
                 element.text = ""
 
@@ -110,14 +114,11 @@ class Flat:
             self._walk(copied, paints, key)
 
     def _markers(self, element: etree._Element, paints: Paints, key: int) -> None:
-        words: list[str] = []
         for where, value in zip(("start", "mid", "end"), paints.markers, strict=True):
             copied = self._copy(value.partition("#")[2].rstrip(")\"' ")) if "#" in value else None
             if copied is not None:
-                words.append(f"marker-{where}:url(#{copied.get('id')})")
+                element.set(f"marker-{where}", f"url(#{copied.get('id')})")
                 self._walk(copied, Paints(alpha=paints.alpha), key)
-        if words:
-            element.set("style", ";".join([element.get("style") or "", *words]).lstrip(";"))
 
     def _copy(self, name: str) -> etree._Element | None:
         """A copy of an element, under a new id, among the definitions."""

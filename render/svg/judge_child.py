@@ -14,11 +14,12 @@ from lxml import etree
 
 from gristmill.render.svg import compare, resvg_paint
 from gristmill.render.svg.audit import audit
-from gristmill.render.svg.contrast import around, contrast, ground_colour, letter_colour
+from gristmill.render.svg.contrast import Colour, Mask, around, contrast, ground_colour, letter_colour
 from gristmill.render.svg.draw_child import set_size, set_up_cairo
 from gristmill.render.svg.naming import Named, in_order, named, says
-from gristmill.render.svg.resvg_paint import Pixels
+from gristmill.render.svg.resvg_paint import Pixels, reduced
 from gristmill.render.svg.sanitise import check, local
+from gristmill.render.svg.second import Second
 from gristmill.render.svg.tables import Box, Labels
 from gristmill.render.svg.truth import BOX_SLACK_PX, Truth, box_off, is_hit
 from gristmill.render.svg.vocabulary import AREA_PX, TEXTS, Refused
@@ -26,6 +27,9 @@ from gristmill.render.svg.wire import Message, pack, unpack
 
 _PAD_PX = 3
 _NOTES = 12
+_SCREEN_MAX_UNMATCHED = 8
+_SCREEN_MAX_MEAN = 2
+_SCREEN_MIN_INK = 0.5
 _WORST = ("owned_px_min", "outside_px_max", "box_off_px_max", "off_picture_px_max", "text_contrast_min", "text_ink_min")
 
 
@@ -71,10 +75,10 @@ def _judge(request: Message) -> Message:
     wanted = {one.key: one for one in named(root, head["parts"])}
     set_size(root, *size)
     has_text = any(local(element) in TEXTS for element in in_order(root))
-    theirs = resvg_paint.draw(_without_kerning(root), has_text)
-    found = _Findings(_picture_measures(mine, theirs, size))
+    second = Second(_without_kerning(root), size, has_text)
+    found = _Findings(_picture_measures(mine, second))
     if found.measures["size_off_px"] == 0:
-        _judge_rows(found, head, wanted, (mine, Truth(root, theirs, has_text, head["audit"])))
+        _judge_rows(found, head, wanted, (mine, Truth(root, second, has_text, head["audit"])))
     measures = {name: None if math.isnan(value) else value for name, value in found.measures.items()}
     return Message({"measures": measures, "notes": list(found.notes.values())[-_NOTES:]})
 
@@ -86,17 +90,25 @@ def _without_kerning(root: etree._Element) -> str:
     return etree.tostring(root, encoding="unicode")
 
 
-def _picture_measures(mine: Pixels, theirs: Pixels, size: tuple[int, int]) -> dict[str, float]:
-    height, width = mine.shape[:2]
-    shapes = (mine.shape[:2], theirs.shape[:2])
-    off = max(abs(found - asked) for shape in shapes for found, asked in zip(shape, (size[1], size[0]), strict=True))
+def _picture_measures(mine: Pixels, second: Second) -> dict[str, float]:
+    width, height = second.size
+    off = max(abs(mine.shape[1] - width), abs(mine.shape[0] - height), second.reduced_off_px)
     colours, ink = compare.colours_and_ink(mine)
-    found = {name: math.nan for name in ("unmatched_px_per_65536", "mean_abs_diff")}
-    found |= {"size_off_px": float(off), "colours": float(colours), "ink_frac": ink}
-    if not off:
-        found["unmatched_px_per_65536"] = compare.unmatched_px(mine, theirs) * AREA_PX / (width * height)
-        found["mean_abs_diff"] = compare.mean_abs_diff(mine, theirs)
-    return found
+    found = {"size_off_px": float(off), "colours": float(colours), "ink_frac": ink}
+    pair = (math.nan, math.nan) if off else _engines_differ(mine, second)
+    return found | dict(zip(("unmatched_px_per_65536", "mean_abs_diff"), pair, strict=True))
+
+
+def _engines_differ(mine: Pixels, second: Second) -> tuple[float, float]:
+    """Unmatched pixels per AREA_PX and mean difference: of the reduced pictures where these are alike, else of both."""
+    if second.factor > 1:
+        small, theirs = reduced(mine, second.factor), second.reduced
+        unmatched = compare.screened_px(small, theirs) * AREA_PX / (small.shape[0] * small.shape[1])
+        mean = compare.mean_abs_diff(small, theirs)
+        if unmatched <= _SCREEN_MAX_UNMATCHED and mean <= _SCREEN_MAX_MEAN:
+            return unmatched, mean
+    unmatched = compare.unmatched_px(mine, second.full) * AREA_PX / (mine.shape[0] * mine.shape[1])
+    return unmatched, compare.mean_abs_diff(mine, second.full)
 
 
 def _judge_rows(found: _Findings, head: Any, wanted: dict[int, Named], seen: tuple[Pixels, Truth]) -> None:
@@ -117,7 +129,7 @@ def _judge_rows(found: _Findings, head: Any, wanted: dict[int, Named], seen: tup
             known[one.key] = (row, one)
             box, maps = _judge_place(found, row, one, truth)
             if box is not None and local(elements[one.key]) in TEXTS:
-                _judge_text(found, one, (box, maps), (mine, truth.picture))
+                _judge_text(found, one, (box, maps), (mine, truth.second))
                 for run in _runs(elements, one):
                     _judge_run(found, run, (box, maps), mine)
     if head["audit"]:
@@ -137,7 +149,7 @@ def _judge_place(found: _Findings, row: Any, one: Named, truth: Truth) -> tuple[
             break
     if off > BOX_SLACK_PX and box is not None and truth.is_hair(one, row["bbox_visible"], box, maps):
         off = BOX_SLACK_PX
-    size = (truth.picture.shape[1], truth.picture.shape[0])
+    size = truth.second.size
     found.worse("owned_px_min", float(pixels), who, low=True)
     found.worse("off_picture_px_max", _off_picture(row, size), who)
     found.worse("box_off_px_max", off, who)
@@ -162,28 +174,40 @@ def _off_picture(row: Any, size: tuple[int, int]) -> float:
 
 
 def _judge_text(
-    found: _Findings, one: Named, place: tuple[Box, Sequence[Labels]], pictures: tuple[Pixels, Pixels]
+    found: _Findings, one: Named, place: tuple[Box, Sequence[Labels]], pictures: tuple[Pixels, Second]
 ) -> None:
+    """Whether a text has ink in both pictures, and contrast in ours."""
     (x0, y0, x1, y1), maps = place
-    height, width = pictures[0].shape[:2]
-    area = (
-        slice(max(y0 - _PAD_PX, 0), min(y1 + _PAD_PX, height)),
-        slice(max(x0 - _PAD_PX, 0), min(x1 + _PAD_PX, width)),
-    )
-    ink = np.zeros(maps[0][area].shape, np.bool_)
+    mine, second = pictures
+    rows = slice(max(y0 - _PAD_PX, 0), min(y1 + _PAD_PX, second.size[1]))
+    columns = slice(max(x0 - _PAD_PX, 0), min(x1 + _PAD_PX, second.size[0]))
+    ink = np.zeros(maps[0][rows, columns].shape, np.bool_)
     for map_ in maps:
-        ink |= (map_[area] > one.key) & (map_[area] <= one.end)
+        ink |= (map_[rows, columns] > one.key) & (map_[rows, columns] <= one.end)
     ground = around(ink)
     who = f"{one.key} {one.text}"
-    for number, picture in enumerate(pictures):
-        back = ground_colour(picture[area], ground)
-        if back is None:
-            found.worse("text_ink_min", 0.0, who, low=True)
-            continue
-        letters, share = letter_colour(picture[area], ink, back)
-        found.worse("text_ink_min", share, who, low=True)
-        if number == 0:
-            found.worse("text_contrast_min", contrast(letters, back), who, low=True)
+    back, letters, share = _letters(mine[rows, columns], ink, ground)
+    found.worse("text_ink_min", share, who, low=True)
+    if back is not None and letters is not None:
+        found.worse("text_contrast_min", contrast(letters, back), who, low=True)
+    share = 0.0
+    if not second.is_drawn_full:
+        share = _letters(_enlarged(second, rows, columns), ink, ground)[2]
+    if share < _SCREEN_MIN_INK:
+        share = _letters(second.full[rows, columns], ink, ground)[2]
+    found.worse("text_ink_min", share, who, low=True)
+
+
+def _letters(crop: Pixels, ink: Mask, ground: Mask) -> tuple[Colour | None, Colour | None, float]:
+    """Colours of the ground and of the letters, and the share of their pixels that differ from the ground."""
+    back = ground_colour(crop, ground)
+    return (None, None, 0.0) if back is None else (back, *letter_colour(crop, ink, back))
+
+
+def _enlarged(second: Second, rows: slice, columns: slice) -> Pixels:
+    """A crop of the reduced picture as large as that of the full one."""
+    ys, xs = (np.arange(one.start, one.stop) // second.factor for one in (rows, columns))
+    return second.reduced[ys][:, xs]
 
 
 def _runs(elements: Sequence[etree._Element], one: Named) -> list[int]:

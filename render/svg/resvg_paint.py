@@ -37,6 +37,19 @@ def decoded(png: bytes) -> Pixels:
         return np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA"))
 
 
+def reduced(picture: Pixels, factor: int) -> Pixels:
+    """Means of `factor` by `factor` pixels; what lacks at the right and at the bottom is white."""
+    if factor == 1:
+        return picture
+    height, width = picture.shape[:2]
+    whole = Image.fromarray(picture)
+    if width % factor or height % factor:
+        padded = Image.new("RGBA", (-(-width // factor) * factor, -(-height // factor) * factor), "white")
+        padded.paste(whole, (0, 0))
+        whole = padded
+    return np.asarray(whole.reduce(factor))
+
+
 def colour(number: int) -> str:
     """The colour that stands for a number on a map."""
     return f"#{number & 255:02x}{number >> 8 & 255:02x}{number >> 16 & 255:02x}"

@@ -21,6 +21,7 @@ from gristmill.render.svg.compare import any_channel, difference
 from gristmill.render.svg.flat import Flat
 from gristmill.render.svg.naming import Named, in_order
 from gristmill.render.svg.places import bounds
+from gristmill.render.svg.second import Second
 from gristmill.render.svg.tables import Box, Labels, Table, table, union
 
 BOX_SLACK_PX = 1.0
@@ -32,11 +33,11 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Truth:
-    """The maps of a document, by resvg or by cairo. `root` is changed; `picture` is resvg's."""
+    """The maps of a document, by resvg or by cairo. `root` is changed; `second` is resvg's picture."""
 
-    def __init__(self, root: etree._Element, picture: resvg_paint.Pixels, has_text: bool, by_resvg: bool) -> None:
+    def __init__(self, root: etree._Element, second: Second, has_text: bool, by_resvg: bool) -> None:
         self._by_resvg = by_resvg
-        self.picture = picture
+        self.second = second
         self._has_text = has_text
         self._text = etree.tostring(root)
         self._keys = len(in_order(root))
@@ -78,7 +79,7 @@ class Truth:
             if key in starts:
                 element.set("style", f"{element.get('style') or ''};display:none".lstrip(";"))
         bare = resvg_paint.draw(etree.tostring(root, encoding="unicode"), self._has_text)
-        return any_channel(difference(bare, self.picture) > levels)
+        return any_channel(difference(bare, self.second.full) > levels)
 
     def is_hair(self, one: Named, box: Sequence[float], truth: Box, maps: Sequence[Labels]) -> bool:
         """Whether a box is off only where the element is thinner than a pixel, and engines see its tips differently.
@@ -110,7 +111,7 @@ class Truth:
             return resvg_paint.labels(resvg_paint.draw(text, self._has_text, hard_edges=True))
         from gristmill.render.svg import cairo_flat
 
-        height, width = self.picture.shape[:2]
+        width, height = self.second.size
         return cairo_flat.draw(self._flat.document(shows, cairo_flat.colour), width, height)
 
 
