@@ -183,7 +183,13 @@ globalThis.gm = (() => {
   function ready() {
     return document.readyState === 'complete' && document.fonts.status === 'loaded' && [...document.images].every((i) => i.complete);
   }
-  function count() { return document.getElementsByTagName('*').length; }
+  // How many elements there are, -1 while something is still loading; what moves is stopped unless they are too many.
+  function settle(most) {
+    if (!ready()) return -1;
+    const found = document.getElementsByTagName('*').length;
+    if (found <= most) freeze();
+    return found;
+  }
   function scan() {
     els = [...document.getElementsByTagName('*')];
     index = new Map(els.map((e, i) => [e, i]));
@@ -278,5 +284,5 @@ globalThis.gm = (() => {
   function reach() {
     sheetOf('*{pointer-events:auto!important}');
   }
-  return {ready, count, freeze, collect, scan, boxes, hits, recolour, hideText, hide, reach};
+  return {settle, collect, scan, boxes, hits, recolour, hideText, hide, reach};
 })();
