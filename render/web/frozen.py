@@ -3,7 +3,7 @@
 `take` reads all boxes, photographs, reads them again (they must be equal), paints the id map, and reads them a third
 time: what that moved is told by the id map wrongly, and is sampled by hit tests instead. The answer is plain data:
 
-* `png`, and `page`: counts of what happened and how large the page is;
+* `pixels` of the picture, and `page`: counts of what happened and how large the page is;
 * `things`: a dict for each element or text line worth naming, with `key` (`e<number>` or `t<block>.<n>`), `id` (the
   attribute), `role`, `text`, `states`, `full`, `visible`, `point` (pixels of the picture), `frac`, `pixels`, `z`,
   `truncated`, `cut` (its content is wider than it shows), `source` (`id map` or `hits`), `contrast` (text lines).
@@ -32,7 +32,7 @@ from gristmill.render.web.idmap import (
 )
 from gristmill.render.web.painted import line_says, says
 from gristmill.render.web.roles import is_worth_naming, role_of, text_of
-from gristmill.render.web.session import Loaded, PageFault, Pixels, png_of
+from gristmill.render.web.session import Loaded, PageFault, Pixels
 from gristmill.render.web.snapshot import Layout, Named, layout_of, named_of
 
 PAINTED, INLINE, CUT, SEVERAL, THEMED = 1, 2, 4, 8, 16
@@ -79,7 +79,7 @@ def take(loaded: Loaded, ids: Sequence[str] = ()) -> dict[str, Any]:
     if len(layout.nodes) != len(found["elements"]):
         raise PageFault("trees_disagree", f"{len(found['elements'])} elements, {len(layout.nodes)} in the layout")
     named = named_of(loaded.send("Accessibility.getFullAXTree"), layout)
-    before = loaded.call("boxes")
+    before = found["boxes"]
     pixels = loaded.shot()
     boxes_moved = sum(a != b for a, b in zip(before, loaded.call("boxes"), strict=True))
     wanted = _wanted(found["elements"], named, frozenset(ids))
@@ -94,7 +94,7 @@ def take(loaded: Loaded, ids: Sequence[str] = ()) -> dict[str, Any]:
     page |= {"unknown_frac": float(np.mean(owners < 0)), "events": dict(loaded.events)}
     things = _settled(loaded, scene, things)
     page |= {"unsaid": sum(thing["unsaid"] for thing in things), "moved": len(moved)}
-    return {"png": png_of(pixels), "page": page, "things": [thing for thing in things if thing["pixels"]]}
+    return {"pixels": pixels, "page": page, "things": [thing for thing in things if thing["pixels"]]}
 
 
 def _wanted(elements: Sequence[Mapping[str, Any]], named: Mapping[int, Named], ids: frozenset[str]) -> list[int]:

@@ -148,9 +148,9 @@ class Loaded:
         return answer["result"].get("value")
 
     def call(self, function: str, *args: Any) -> Any:
-        """What `gm.<function>` of `page.js` answers, out of its JSON."""
-        answer = self.ask(f"gm.{function}({','.join(json.dumps(arg) for arg in args)})")
-        return json.loads(answer) if isinstance(answer, str) else answer
+        """What `gm.<function>` of `page.js` answers; a text of JSON costs less than the tree of values that it tells."""
+        answer = self.ask(f"JSON.stringify(gm.{function}({','.join(json.dumps(arg) for arg in args)}))")
+        return json.loads(answer) if answer is not None else None
 
     def settle(self) -> None:
         """Wait until fonts and pictures are there, then stop what moves. Raises PageFault."""
@@ -169,7 +169,7 @@ class Loaded:
             wanted = (round(self.view.width_px * self.view.scale), round(self.view.height_px * self.view.scale))
             if image.size != wanted:
                 raise PageFault("wrong_size", f"{image.size[0]}x{image.size[1]} for {wanted[0]}x{wanted[1]}")
-            return np.asarray(image.convert("RGB"))
+            return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
 
 
 class Session:
@@ -181,6 +181,7 @@ class Session:
         self.version = product.rpartition("/")[2]
         self._quiet: Loaded | None = None
         self._open_pages: dict[str, Loaded] = {}
+        self._emitted: tuple[bytes, Pixels] | None = None
         self.connection.handlers[""] = self._told
         self.connection.send("Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
 
@@ -222,6 +223,17 @@ class Session:
         deadline = time.monotonic() + CLOSE_SECONDS
         with contextlib.suppress(Refused):
             self.connection.send("Target.disposeBrowserContext", {"browserContextId": loaded.context}, "", deadline)
+
+    def emitted(self, pixels: Pixels) -> bytes:
+        """The PNG of a picture, which is most often the next one to be judged."""
+        png = png_of(pixels)
+        self._emitted = png, pixels
+        return png
+
+    def picture(self, png: bytes) -> Pixels:
+        """The pixels of a PNG; those that it was made of where it is the last one."""
+        known = self._emitted
+        return known[1] if known is not None and known[0] == png else pixels_of(png)
 
     def _begin(self, loaded: Loaded, seed: int) -> None:
         """A new document for a page with script, with a clock that stands still."""

@@ -24,7 +24,7 @@ MAX_TREE_BYTES = 1200 << 20
 """Of all processes of the browser together: over it they are killed."""
 RECYCLE_TREE_BYTES = 900 << 20
 """Over it the browser is started anew after the page."""
-PAGES_PER_WEIGHING = 20
+PAGES_PER_WEIGHING = 50
 LOST = (BrowserGone, PageGone, Refused, TooLate)
 """Of the browser, when no page is at work; such a browser is started anew."""
 
@@ -56,9 +56,9 @@ def _work(session: Session, head: dict[str, Any], body: bytes) -> tuple[dict[str
     loaded = session.load(head["html"], View(*head["view"]), head["seed"], head["scripts"])
     try:
         if head["job"] == "judge":
-            return judge.measured(loaded, head, body), b""
+            return judge.measured(loaded, head, session.picture(body)), b""
         taken = frozen.take(loaded, head["ids"])
-        return taken, taken.pop("png")
+        return taken, session.emitted(taken.pop("pixels"))
     finally:
         session.done(loaded)
 
