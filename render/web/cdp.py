@@ -1,4 +1,4 @@
-"""A browser of our own, spoken to in its own protocol (CDP): JSON texts, each with a zero byte behind it, over two pipes.
+"""A browser, spoken to in its own protocol (CDP): JSON texts, each with a zero byte behind it, over two pipes.
 
 The browser reads commands at file descriptor 3 and writes answers and events at 4, so it needs no network. One thread
 speaks; events are handed on while an answer is waited for, in their order. A handler may `post` a command, it must not

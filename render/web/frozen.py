@@ -23,11 +23,11 @@ from gristmill.render.web.idmap import (
     Owners,
     Seen,
     contrast,
+    count_among,
     ink_in,
     median_colour,
     owners_of,
     pixel_box,
-    seen_among,
     seen_below,
 )
 from gristmill.render.web.painted import line_says, says
@@ -90,7 +90,8 @@ def take(loaded: Loaded, ids: Sequence[str] = ()) -> dict[str, Any]:
     scale, ends = loaded.view.scale, layout.ends()
     scene = Scene(found["elements"], found["lines"], layout, named, ends, scale, pixels, owners, ink, moved, sampled)
     things = [*_elements(scene, _painting(scene, wanted)), *_lines(scene)][:MAX_THINGS]
-    page = found["page"] | {"boxes_moved": boxes_moved, "elements": len(before), "frames": 1 + len(loaded.happened.frames)}
+    page = found["page"] | {"boxes_moved": boxes_moved, "elements": len(before)}
+    page["frames"] = 1 + len(loaded.happened.frames)
     page |= {"unknown_frac": float(np.mean(owners < 0)), "events": dict(loaded.events)}
     things = _settled(loaded, scene, things)
     page |= {"unsaid": sum(thing["unsaid"] for thing in things), "moved": len(moved)}
@@ -189,11 +190,11 @@ def _lines(scene: Scene) -> list[dict[str, Any]]:
             continue
         box = scaled(line["box"], scene.scale)
         allowed = chain_of(scene.layout, line["owners"])
-        place, (ink, mask) = seen_among(scene.owners, box, allowed), ink_in(scene.owners, scene.ink, box, allowed)
+        count, (ink, mask) = count_among(scene.owners, box, allowed), ink_in(scene.owners, scene.ink, box, allowed)
         height, width = scene.owners.shape
         alone = (box[2] - box[0]) * (box[3] - box[1])
         inside = clipped(box, width, height)
-        shown = place.count / max((inside[2] - inside[0]) * (inside[3] - inside[1]), 1.0) if place else 0.0
+        shown = count / max((inside[2] - inside[0]) * (inside[3] - inside[1]), 1.0)
         thing = _thing(scene, f"t{block}.{of_block[block]}", box, ink, alone) | {
             "id": "",
             "role": "text line",

@@ -66,11 +66,10 @@ def seen_below(owners: Owners, box: Box, first: int, last: int) -> Seen | None:
     return _seen((crop >= first) & (crop < last), crop, x0, y0)
 
 
-def seen_among(owners: Owners, box: Box, allowed: Mask) -> Seen | None:
-    """What is seen inside `box` of the elements that `allowed` (one flag each) names."""
+def count_among(owners: Owners, box: Box, allowed: Mask) -> int:
+    """How many pixels inside `box` are those of the elements that `allowed` (one flag each) names."""
     x0, y0, x1, y1 = pixel_box(box, owners.shape[1], owners.shape[0])
-    crop = owners[y0:y1, x0:x1]
-    return _seen(np.append(allowed, False)[crop], crop, x0, y0)
+    return int(np.count_nonzero(np.append(allowed, False)[owners[y0:y1, x0:x1]]))
 
 
 def ink_in(owners: Owners, ink: npt.NDArray[np.uint8], box: Box, allowed: Mask) -> tuple[Seen | None, Mask]:
@@ -114,7 +113,8 @@ def _inner_point(mask: Mask) -> tuple[int, int]:
 
 def _depth(mask: Mask) -> npt.NDArray[np.int32]:
     """How many pixels of the mask lie, without a gap, between each pixel of a row and the nearer end of its run."""
-    both = np.stack([mask, mask[:, ::-1]])
+    both = np.empty((2, *mask.shape), np.bool_)
+    both[0], both[1] = mask, mask[:, ::-1]
     places = np.arange(1, mask.shape[1] + 1, dtype=np.int32)
     runs = places - np.maximum.accumulate(np.where(both, np.int32(0), places), axis=2)
     return np.minimum(runs[0], runs[1, :, ::-1])

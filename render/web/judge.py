@@ -200,8 +200,8 @@ def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
     """Who is on top: at each point, on the four edges of each visible box, and how much of a grid over the full box."""
     asked = [_asked(second, annotation, number) for annotation, number in pairs]
     found = second.loaded.call("judged", asked)
-    shares = [0.0 if share is None else abs(share - a["frac"]) for (a, _), (_, _, share) in zip(pairs, found, strict=True)]
     told = [annotation for annotation, _ in pairs]
+    shares = [0.0 if of[2] is None else abs(of[2] - a["frac"]) for a, of in zip(told, found, strict=True)]
     return {
         "missed_points": _count(notes, "missed_points", told, [point for point, _, _ in found]),
         "missed_edges": _count(notes, "missed_edges", told, [edges for _, edges, _ in found]),

@@ -148,7 +148,7 @@ class Loaded:
         return answer["result"].get("value")
 
     def call(self, function: str, *args: Any) -> Any:
-        """What `gm.<function>` of `page.js` answers; a text of JSON costs less than the tree of values that it tells."""
+        """What `gm.<function>` of `page.js` answers; a text of JSON costs less than a tree of values."""
         answer = self.ask(f"JSON.stringify(gm.{function}({','.join(json.dumps(arg) for arg in args)}))")
         return json.loads(answer) if answer is not None else None
 
