@@ -71,8 +71,9 @@ class DatasetSpec:
         return {label: alarm for label, alarm in declared.items() if alarm is not None}
 
     def resources(self) -> dict[str, Declared]:
-        """The resources by the label of their step; those of what is read stand at `read`."""
-        origin = {"read": self.origin.resources} if isinstance(self.origin, ReadOrigin) else {}
+        """The resources by the label of their step; those of the origin stand at `read` or `render`."""
+        label = "render" if isinstance(self.origin, RenderOrigin) else "read"
+        origin = {} if isinstance(self.origin, FromOrigin) else {label: self.origin.resources}
         declared = {**origin, **{step.label: step.resources for step in self.steps}}
         return {label: found for label, found in declared.items() if found is not None}
 
@@ -209,7 +210,7 @@ def _resolved_dataset(dataset: DatasetSpec, stages: Sequence[object] | None, sho
         case FromOrigin(names):
             return {"from": list(names), "steps": steps}
         case RenderOrigin(domains):
-            render = {domain.domain: domain.plain() for domain in domains}
+            render = {domain.domain: domain.plain() for domain in domains} | resources.get("render", {})
             return {"render": render, "license": dataset.license, "steps": steps}
 
 

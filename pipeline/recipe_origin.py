@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from gristmill.pipeline.recipe_alarm import ALARM, Alarm, take_alarm
-from gristmill.pipeline.recipe_render import Rendered, parse_render, render_problems
+from gristmill.pipeline.recipe_render import Rendered, parse_render, render_problems, resources_of
 from gristmill.pipeline.recipe_resources import RESOURCES, Declared, take_resources
 from gristmill.pipeline.recipe_shape import DatasetShape, Params, Problem, RecipeShape, shown
 from gristmill.pipeline.recipe_yaml import Node, Scalar, place_of
@@ -45,9 +45,10 @@ class FromOrigin:
 
 @dataclass(frozen=True)
 class RenderOrigin:
-    """`render:` domains of render pairs, by name, and what each of them makes."""
+    """`render:` domains of render pairs, by name, and what each of them makes; `resources` are what a task takes."""
 
     domains: tuple[Rendered, ...]
+    resources: Declared | None = None
 
 
 Origin = ReadOrigin | FromOrigin | RenderOrigin
@@ -69,7 +70,8 @@ def parse_origin(name: str, shape: DatasetShape, root: Node) -> Origin:
         return ReadOrigin(source, patterns, shape.read.get("key"), options, where, optional, alarm, resources)
     if shape.from_ is not None:
         return FromOrigin(tuple(shape.from_))
-    return RenderOrigin(parse_render(name, shape.render or {}, root))
+    render = shape.render or {}
+    return RenderOrigin(parse_render(name, render, root), resources_of(name, render, root))
 
 
 def _sources(read: Params) -> list[str]:

@@ -7,6 +7,7 @@ places. Two forms, `svg: 200` and the longer one with keys:
 * `from`: a glob or a list of them, of code that exists already, instead of `count`;
 * `min_accept_frac`: the run stops (exit 5) when less than this share of the attempts is let through by verification.
 
+Beside the domains may stand `resources:`, what each task takes of a machine (`RESOURCES_OF` where they do not).
 Whether a domain and its families exist is judged when it is loaded (`pipeline.renders`).
 """
 
@@ -14,14 +15,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gristmill.pipeline.recipe_resources import RESOURCES, Declared, take_resources
 from gristmill.pipeline.recipe_shape import Params, Problem, shown
 from gristmill.pipeline.recipe_yaml import Node, Place, place_of
+from gristmill.pipeline.resources import Resources, enough_for
 from gristmill.render.domains import BUILTIN, USER_FILE_MARK
 
 KEYS = ("count", "families", "from", "min_accept_frac")
 MAX_COUNT = 1_000_000_000
 MIN_ACCEPT_FRAC = 0.5
 """Of what is generated. A sound domain is far above it; of existing code nobody knows beforehand, so there it is 0."""
+RESOURCES_OF: Mapping[str, Resources] = {"web": Resources(mem_bytes=1536 << 20)}
+"""What a task of a domain takes where nobody says: a browser is killed at 1,200 MiB, and two processes wait on it."""
 MIN_ATTEMPTS = 20
 """Fewer attempts stop nothing: one of them would be more than 5 %."""
 
@@ -51,7 +56,18 @@ class Rendered:
 
 def parse_render(name: str, render: Params, root: Node) -> tuple[Rendered, ...]:
     """The domains of a dataset that has no `render_problems`."""
-    return tuple(_rendered(name, domain, render[domain], root) for domain in sorted(render))
+    return tuple(_rendered(name, domain, render[domain], root) for domain in sorted(render) if domain != RESOURCES)
+
+
+def resources_of(name: str, render: Params, root: Node) -> Declared | None:
+    """What each task takes, as declared, else enough for any of the domains; None where that is nothing special."""
+    where = str(place_of(root, ("datasets", name, "render", RESOURCES)))
+    rest, given = take_resources(render, where)
+    usual = [domain for domain in sorted(rest) if domain in RESOURCES_OF]
+    if given is not None or not usual:
+        return given
+    where = str(place_of(root, ("datasets", name, "render", usual[0])))
+    return Declared(enough_for(RESOURCES_OF[domain] for domain in usual), where)
 
 
 def _rendered(name: str, domain: str, given: Any, root: Node) -> Rendered:
@@ -77,10 +93,12 @@ def _listed(value: Any) -> tuple[str, ...]:
 def render_problems(name: str, render: Params, root: Node) -> Iterator[Problem]:
     """What is wrong with the `render:` of a dataset."""
     path = ("datasets", name, "render")
-    if not render:
+    if not set(render) - {RESOURCES}:
         remedy = "write a domain and how many, `render: {svg: 200}`"
         yield Problem(place_of(root, path), f"datasets.{name}.render: names no domain", "{}", remedy)
     for domain, given in render.items():
+        if domain == RESOURCES:
+            continue
         place, what = place_of(root, (*path, domain)), f"datasets.{name}.render.{domain}"
         if domain not in BUILTIN and USER_FILE_MARK not in domain:
             yield Problem(place, f"datasets.{name}.render: no such domain", domain, known=BUILTIN)

@@ -1,4 +1,4 @@
-"""`resources:` of a step, or of what `read:` reads: what each of its tasks takes of a machine.
+"""`resources:` of a step, of what `read:` reads or `render:` makes: what each of its tasks takes of a machine.
 
 In: a `RecipeShape` with its node tree. Out: the `Declared` of a step, or problems with their places. Like an alarm it
 stands among the parameters of a step and is none of them. The resolved recipe shows it, so that one runs again as it

@@ -53,8 +53,11 @@ def _put(node: Node, above: tuple[str, ...], path: Sequence[str], new: Node) -> 
 
 def _is_made_when_absent(above: tuple[str, ...], head: str) -> bool:
     if head in (ALARM, RESOURCES):
-        # A dataset may bear such a name: these stand below a step or a `read`.
-        return (len(above) == 2 and above[0] == "steps") or (above[:1] == ("datasets",) and above[2:] == ("read",))
+        # A dataset may bear such a name: these stand below a step or an origin.
+        origins = ("read", "render") if head == RESOURCES else ("read",)
+        return (len(above) == 2 and above[0] == "steps") or (
+            above[:1] == ("datasets",) and len(above) == 3 and above[2] in origins
+        )
     return (*above, head) == ("holdout",)
 
 

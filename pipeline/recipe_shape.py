@@ -119,11 +119,12 @@ def parse_shape(root: Node) -> RecipeShape:
 
 
 def declared(shape: RecipeShape, key: str) -> Iterator[tuple[Any, tuple[str | int, ...]]]:
-    """What stands under a key that every step and every `read:` may have beside its parameters, and where it stands."""
+    """What stands under a key that every step and every origin may have beside its parameters, and where it stands."""
     for name, dataset in shape.datasets.items():
         top = ("datasets", name)
-        if dataset.read is not None and key in dataset.read:
-            yield dataset.read[key], (*top, "read", key)
+        for origin, given in (("read", dataset.read), ("render", dataset.render)):
+            if given is not None and key in given:
+                yield given[key], (*top, origin, key)
         for index, step in enumerate(dataset.steps):
             stage, params = next(iter(step.items()))
             if params is not None and key in params:

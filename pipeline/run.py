@@ -159,9 +159,10 @@ def build_dataset(
 
 
 def _resources(spec: DatasetSpec, phase: Phase, index: int) -> Resources:
-    """What the tasks of a phase take: enough for any of its steps, and for reading where it begins with that."""
-    read = spec.origin.resources if index == 0 and isinstance(spec.origin, ReadOrigin) else None
-    return phase.resources().with_those_of(read.resources if read else SMALL)
+    """What the tasks of a phase take: enough for any of its steps, and for its origin where it begins with that."""
+    begins = index == 0 and not isinstance(spec.origin, FromOrigin)
+    origin = spec.origin.resources if begins else None
+    return phase.resources().with_those_of(origin.resources if origin else SMALL)
 
 
 def cut_steps(steps: list[LoadedStep], until: str | None) -> list[LoadedStep]:
@@ -310,7 +311,7 @@ def wanted(loaded: LoadedRecipe, plan: Mapping[str, Share]) -> list[tuple[str, R
     found: list[tuple[str, Resources]] = []
     for spec in loaded.recipe.datasets:
         share = plan[spec.name]
-        labels = {"read", *(step.label for step in cut_steps(loaded.steps(spec), share.until))}
+        labels = {"read", "render", *(step.label for step in cut_steps(loaded.steps(spec), share.until))}
         declared = spec.resources() if share.mode == "work" else {}
         found.extend((d.where, d.resources) for label, d in declared.items() if label in labels)
     return found

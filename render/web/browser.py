@@ -25,7 +25,12 @@ MAX_PROCESS_DATA_BYTES = 1 << 30
 Cage = Literal["bubblewrap", "chromium", "none"]
 
 FLAGS = (
+    "--headless",
+    "--remote-debugging-pipe",
+    "--no-startup-window",
+    "--user-data-dir=/tmp/gristmill-browser",
     "--hide-scrollbars",
+    "--mute-audio",
     "--font-render-hinting=none",
     "--disable-lcd-text",
     "--force-color-profile=srgb",
@@ -33,9 +38,39 @@ FLAGS = (
     "--disable-dev-shm-usage",
     "--js-flags=--max-old-space-size=256",
     "--disable-features=Translate,SpareRendererForSitePerProcess",
+    "--enable-features=CDPScreenshotNewSurface",
     "--renderer-process-limit=2",
+    "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
+    "--allow-pre-commit-input",
+    "--disable-back-forward-cache",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-breakpad",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-field-trial-config",
+    "--disable-hang-monitor",
+    "--disable-infobars",
+    "--disable-ipc-flooding-protection",
+    "--disable-popup-blocking",
+    "--disable-prompt-on-repost",
+    "--disable-renderer-backgrounding",
+    "--disable-search-engine-choice-screen",
+    "--disable-stack-profiler",
+    "--disable-sync",
+    "--metrics-recording-only",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-service-autorun",
+    "--password-store=basic",
+    "--use-mock-keychain",
 )
-"""Same pixels on every launch (reference 1.2), no shared memory file system, a bounded JavaScript heap."""
+"""Same pixels on every launch (reference 1.2), no shared memory file system, a bounded JavaScript heap, and
+nothing of a browser for people: no updates, no services, no throttling of pages out of sight."""
+NO_SANDBOX = "--no-sandbox"
 
 _SANDBOX_CHECK_SECONDS = 10.0
 _BINDS = ("/usr", "/bin", "/lib", "/lib64", "/opt", "/etc/fonts", "/etc/chromium.d", "/etc/alternatives")

@@ -6,7 +6,6 @@ One browser lives in a worker of each process that renders; see `client`, `worke
 import functools
 import importlib
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from blake3 import blake3
@@ -144,6 +143,4 @@ def _told(annotation: Annotation, several: bool) -> dict[str, Any]:
 def _probe() -> EngineState:
     from gristmill.render.web.probe import run_probe
 
-    if find_spec("playwright") is None:
-        return EngineState("chromium", "", False, "Playwright is not installed", "pip install 'gristmill[web]'")
     return run_probe(client())

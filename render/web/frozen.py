@@ -3,7 +3,7 @@
 `take` reads all boxes, photographs, reads them again (they must be equal), paints the id map, and reads them a third
 time: what that moved is told by the id map wrongly, and is sampled by hit tests instead. The answer is plain data:
 
-* `png`, and `page`: counts of what happened and how large the page is;
+* `pixels` of the picture, and `page`: counts of what happened and how large the page is;
 * `things`: a dict for each element or text line worth naming, with `key` (`e<number>` or `t<block>.<n>`), `id` (the
   attribute), `role`, `text`, `states`, `full`, `visible`, `point` (pixels of the picture), `frac`, `pixels`, `z`,
   `truncated`, `cut` (its content is wider than it shows), `source` (`id map` or `hits`), `contrast` (text lines).
@@ -23,16 +23,16 @@ from gristmill.render.web.idmap import (
     Owners,
     Seen,
     contrast,
+    count_among,
     ink_in,
     median_colour,
     owners_of,
     pixel_box,
-    seen_among,
     seen_below,
 )
 from gristmill.render.web.painted import line_says, says
 from gristmill.render.web.roles import is_worth_naming, role_of, text_of
-from gristmill.render.web.session import Loaded, PageFault, Pixels, png_of
+from gristmill.render.web.session import Loaded, PageFault, Pixels
 from gristmill.render.web.snapshot import Layout, Named, layout_of, named_of
 
 PAINTED, INLINE, CUT, SEVERAL, THEMED = 1, 2, 4, 8, 16
@@ -79,7 +79,7 @@ def take(loaded: Loaded, ids: Sequence[str] = ()) -> dict[str, Any]:
     if len(layout.nodes) != len(found["elements"]):
         raise PageFault("trees_disagree", f"{len(found['elements'])} elements, {len(layout.nodes)} in the layout")
     named = named_of(loaded.send("Accessibility.getFullAXTree"), layout)
-    before = loaded.call("boxes")
+    before = found["boxes"]
     pixels = loaded.shot()
     boxes_moved = sum(a != b for a, b in zip(before, loaded.call("boxes"), strict=True))
     wanted = _wanted(found["elements"], named, frozenset(ids))
@@ -90,11 +90,12 @@ def take(loaded: Loaded, ids: Sequence[str] = ()) -> dict[str, Any]:
     scale, ends = loaded.view.scale, layout.ends()
     scene = Scene(found["elements"], found["lines"], layout, named, ends, scale, pixels, owners, ink, moved, sampled)
     things = [*_elements(scene, _painting(scene, wanted)), *_lines(scene)][:MAX_THINGS]
-    page = found["page"] | {"boxes_moved": boxes_moved, "elements": len(before), "frames": len(loaded.page.frames)}
+    page = found["page"] | {"boxes_moved": boxes_moved, "elements": len(before)}
+    page["frames"] = 1 + len(loaded.happened.frames)
     page |= {"unknown_frac": float(np.mean(owners < 0)), "events": dict(loaded.events)}
     things = _settled(loaded, scene, things)
     page |= {"unsaid": sum(thing["unsaid"] for thing in things), "moved": len(moved)}
-    return {"png": png_of(pixels), "page": page, "things": [thing for thing in things if thing["pixels"]]}
+    return {"pixels": pixels, "page": page, "things": [thing for thing in things if thing["pixels"]]}
 
 
 def _wanted(elements: Sequence[Mapping[str, Any]], named: Mapping[int, Named], ids: frozenset[str]) -> list[int]:
@@ -189,11 +190,11 @@ def _lines(scene: Scene) -> list[dict[str, Any]]:
             continue
         box = scaled(line["box"], scene.scale)
         allowed = chain_of(scene.layout, line["owners"])
-        place, (ink, mask) = seen_among(scene.owners, box, allowed), ink_in(scene.owners, scene.ink, box, allowed)
+        count, (ink, mask) = count_among(scene.owners, box, allowed), ink_in(scene.owners, scene.ink, box, allowed)
         height, width = scene.owners.shape
         alone = (box[2] - box[0]) * (box[3] - box[1])
         inside = clipped(box, width, height)
-        shown = place.count / max((inside[2] - inside[0]) * (inside[3] - inside[1]), 1.0) if place else 0.0
+        shown = count / max((inside[2] - inside[0]) * (inside[3] - inside[1]), 1.0)
         thing = _thing(scene, f"t{block}.{of_block[block]}", box, ink, alone) | {
             "id": "",
             "role": "text line",

@@ -22,14 +22,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageChops
 
 from gristmill.render.protocol import Box
 from gristmill.render.web.frozen import clipped, read_layout, scaled
 from gristmill.render.web.idmap import Mask, contrast, median_colour, pixel_box
 from gristmill.render.web.painted import line_pieces, line_says, says
 from gristmill.render.web.rules import LIMITS
-from gristmill.render.web.session import Loaded, Pixels, pixels_of
+from gristmill.render.web.session import Loaded, Pixels
 from gristmill.render.web.snapshot import Layout
 
 CHANGED_LEVEL = 6
@@ -37,12 +36,9 @@ CHANGED_LEVEL = 6
 INK_LEVEL = 24
 INK_AROUND_PX = 1.5
 MAX_NOTES = 2000
-_EDGE_POINTS = 9
 LINE = "text line"
-_EDGE_INSET_PX = 2.0
 _HOLDING_TEXT = frozenset({"IMG", "INPUT", "SELECT", "TEXTAREA", "BUTTON", "METER", "PROGRESS"})
 """What shows text that the layout tree does not tell: values, alternatives."""
-_GRID = 5
 _SLACK_PX = 2
 
 
@@ -61,11 +57,11 @@ class Second:
     scale: float
 
 
-def measured(loaded: Loaded, head: Mapping[str, Any], png: bytes) -> dict[str, Any]:
+def measured(loaded: Loaded, head: Mapping[str, Any], picture: Pixels) -> dict[str, Any]:
     """The measures of one sample, but for those that the first look told."""
     annotations: list[dict[str, Any]] = head["annotations"]
     layout = read_layout(loaded)
-    second = Second(loaded, layout, layout.ends(), pixels_of(png), loaded.view.scale)
+    second = Second(loaded, layout, layout.ends(), picture, loaded.view.scale)
     pairs = [(a, n) for a in annotations if (n := _number(layout, a["id"])) is not None]
     told = [a for a, _ in pairs]
     notes: list[str] = []
@@ -74,7 +70,6 @@ def measured(loaded: Loaded, head: Mapping[str, Any], png: bytes) -> dict[str, A
         "box_off_px": _worst(notes, "box_off_px", told, [_box_off(second, a, n) for a, n in pairs]),
         "wrong_texts": _count(notes, "wrong_texts", told, [_says(second, a, n) for a, n in pairs]),
     }
-    second.loaded.call("scan")
     # Hit tests come first: what is hidden later on is not hit.
     measures |= _hits(second, pairs, notes) | _pixels(second, pairs, notes, bool(head["whole"]))
     return {"measures": measures, "notes": notes[:MAX_NOTES]}
@@ -153,8 +148,9 @@ def _blank(picture: Pixels) -> dict[str, float]:
 
 def _change(one: Pixels, other: Pixels) -> npt.NDArray[np.uint8]:
     """The largest difference of a channel, for each pixel."""
-    red, green, blue = ImageChops.difference(Image.fromarray(one), Image.fromarray(other)).split()
-    return np.asarray(ImageChops.lighter(ImageChops.lighter(red, green), blue))
+    apart = np.maximum(one, other)
+    apart -= np.minimum(one, other)
+    return np.maximum(np.maximum(apart[..., 0], apart[..., 1]), apart[..., 2])
 
 
 def _ink_off(ink: Mask, annotation: Mapping[str, Any]) -> float:
@@ -202,40 +198,24 @@ def _unseen(second: Second, all_pairs: Pairs, notes: list[str]) -> float:
 
 def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
     """Who is on top: at each point, on the four edges of each visible box, and how much of a grid over the full box."""
-    asked = [[annotation["point"], *_edges(annotation, second.scale), *_grid(annotation)] for annotation, _ in pairs]
-    flat = [[x / second.scale, y / second.scale] for points in asked for x, y in points]
-    second.loaded.ask("gm.reach()")
-    hit = np.asarray(second.loaded.call("hits", flat), np.int64) if flat else np.zeros(0, np.int64)
-    at, misses, edges, shares = 0, list[bool](), list[bool](), list[float]()
-    for (annotation, number), points in zip(pairs, asked, strict=True):
-        mine = (hit[at : at + len(points)] >= number) & (hit[at : at + len(points)] < second.ends[number])
-        at += len(points)
-        misses.append(bool(mine[0]))
-        sides, grid = mine[1 : 1 + 4 * _EDGE_POINTS].reshape(4, -1), mine[1 + 4 * _EDGE_POINTS :]
-        edges.append(annotation["role"] == LINE or bool(sides.any(axis=1).all()))
-        shares.append(0.0 if annotation["several"] else abs(float(grid.mean()) - annotation["frac"]))
+    asked = [_asked(second, annotation, number) for annotation, number in pairs]
+    found = second.loaded.call("judged", asked)
     told = [annotation for annotation, _ in pairs]
+    shares = [0.0 if of[2] is None else abs(of[2] - a["frac"]) for a, of in zip(told, found, strict=True)]
     return {
-        "missed_points": _count(notes, "missed_points", told, misses),
-        "missed_edges": _count(notes, "missed_edges", told, edges),
+        "missed_points": _count(notes, "missed_points", told, [point for point, _, _ in found]),
+        "missed_edges": _count(notes, "missed_edges", told, [edges for _, edges, _ in found]),
         "share_off": _worst(notes, "share_off", told, shares),
     }
 
 
-def _edges(annotation: Mapping[str, Any], scale: float) -> list[tuple[float, float]]:
-    """Points a little inside each edge of the visible box: a hit test sees a neighbour over a CSS pixel away."""
-    x0, y0, x1, y1 = annotation["visible"]
-    inset_x, inset_y = (min(_EDGE_INSET_PX * scale, (high - low) / 2) for low, high in ((x0, x1), (y0, y1)))
-    steps = [(k + 0.5) / _EDGE_POINTS for k in range(_EDGE_POINTS)]
-    across, down = [x0 + s * (x1 - x0) for s in steps], [y0 + s * (y1 - y0) for s in steps]
-    found = [(x, y0 + inset_y) for x in across] + [(x, y1 - inset_y) for x in across]
-    return found + [(x0 + inset_x, y) for y in down] + [(x1 - inset_x, y) for y in down]
-
-
-def _grid(annotation: Mapping[str, Any]) -> list[tuple[float, float]]:
-    x0, y0, x1, y1 = annotation["full"]
-    steps = [(k + 0.5) / _GRID for k in range(_GRID)]
-    return [(x0 + u * (x1 - x0), y0 + v * (y1 - y0)) for v in steps for u in steps]
+def _asked(second: Second, annotation: Mapping[str, Any], number: int) -> list[Any]:
+    """What `page.js:judged` takes: lines have no edges of their own, elements of several boxes no share of one."""
+    visible, full = (scaled(annotation[name], 1 / second.scale) for name in ("visible", "full"))
+    x, y = annotation["point"]
+    edges = None if annotation["role"] == LINE else visible
+    grid = None if annotation["several"] else full
+    return [number, second.ends[number], [x / second.scale, y / second.scale], edges, grid]
 
 
 def _worst(notes: list[str], measure: str, told: Sequence[Mapping[str, Any]], values: Sequence[float]) -> float:

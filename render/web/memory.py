@@ -70,7 +70,7 @@ class Watchdog:
                 size = proportional_bytes(pids)
             if size > self.max_bytes:
                 self.fired_bytes = size
-                kill(descendants(self.root_pid, nearest=2))
+                kill(descendants(self.root_pid))
                 return
 
 

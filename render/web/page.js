@@ -183,24 +183,57 @@ globalThis.gm = (() => {
   function ready() {
     return document.readyState === 'complete' && document.fonts.status === 'loaded' && [...document.images].every((i) => i.complete);
   }
-  function count() { return document.getElementsByTagName('*').length; }
-  function scan() {
+  // How many elements there are, -1 while something is still loading; what moves is stopped unless they are too many.
+  function settle(most) {
+    if (!ready()) return -1;
+    const found = document.getElementsByTagName('*').length;
+    if (found <= most) freeze();
+    return found;
+  }
+  function number() {
     els = [...document.getElementsByTagName('*')];
     index = new Map(els.map((e, i) => [e, i]));
+  }
+  function scan() {
+    number();
     state = [];
     const parents = els.map((e) => index.get(parentOf(e)) ?? -1);
     return els.map((e, i) => element(e, i, parents));
   }
   function collect() {
     const elements = scan(), root = document.scrollingElement ?? document.documentElement;
-    return JSON.stringify({elements, lines: lines(), page: {scroll_width: root.scrollWidth, client_width: root.clientWidth,
-      mode: document.compatMode, failed_fonts: [...document.fonts].filter((f) => f.status === 'error').length}});
+    return {elements, lines: lines(), boxes: boxes(), page: {scroll_width: root.scrollWidth, client_width: root.clientWidth,
+      mode: document.compatMode, failed_fonts: [...document.fonts].filter((f) => f.status === 'error').length}};
   }
   function boxes() {
-    return JSON.stringify(els.map((e) => box(rectOf(e))));
+    return els.map((e) => box(rectOf(e)));
   }
   function hits(points) {
-    return JSON.stringify(points.map(([x, y]) => index.get(document.elementFromPoint(x, y)) ?? -1));
+    return points.map(([x, y]) => index.get(document.elementFromPoint(x, y)) ?? -1);
+  }
+  const steps = (n) => [...Array(n).keys()].map((k) => (k + 0.5) / n), EDGE = steps(9), GRID = steps(5);
+  // A hit test sees a neighbour over a CSS pixel away, so edges are looked at a little inside.
+  const INSET = 2;
+  // Of elements [first, last): whether they are hit at a point, somewhere on each edge of a box, and on what share of
+  // another; null for a box is not asked. This is the judge's, so everything that lies on top counts.
+  function judged(asked) {
+    number();
+    reach();
+    return asked.map(([first, last, point, visible, full]) => {
+      const mine = (x, y) => { const i = index.get(document.elementFromPoint(x, y)) ?? -1; return i >= first && i < last; };
+      let share = null;
+      if (full) {
+        const [x0, y0, x1, y1] = full;
+        share = 0;
+        for (const u of GRID) for (const v of GRID) share += mine(x0 + u * (x1 - x0), y0 + v * (y1 - y0)) / 25;
+      }
+      return [mine(...point), !visible || edged(visible, mine), share];
+    });
+  }
+  function edged([x0, y0, x1, y1], mine) {
+    const dx = Math.min(INSET, (x1 - x0) / 2), dy = Math.min(INSET, (y1 - y0) / 2);
+    return [y0 + dy, y1 - dy].every((y) => EDGE.some((s) => mine(x0 + s * (x1 - x0), y))) &&
+      [x0 + dx, x1 - dx].every((x) => EDGE.some((s) => mine(x, y0 + s * (y1 - y0))));
   }
   function sheetOf(text) {
     const sheet = new CSSStyleSheet();
@@ -278,5 +311,5 @@ globalThis.gm = (() => {
   function reach() {
     sheetOf('*{pointer-events:auto!important}');
   }
-  return {ready, count, freeze, collect, scan, boxes, hits, recolour, hideText, hide, reach};
+  return {settle, collect, boxes, hits, judged, recolour, hideText, hide, reach};
 })();

@@ -2,42 +2,75 @@
 
 Pages without script share one page of a context whose scripting is off; a page with script gets a page and a context
 of its own, with a frozen clock, seeded `Math.random` and nothing left of the page before. In both, every request but
-`data:` and `about:` is aborted and counted, dialogs are dismissed, popups closed, downloads refused.
+`data:`, `about:` and `blob:` is refused and counted, dialogs are dismissed, popups closed, downloads refused.
 """
 
 import base64
+import contextlib
 import functools
 import io
 import json
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, CDPSession, Dialog, Page, Playwright, Request, Route
-from playwright.sync_api import Error as PlaywrightError
 
 from gristmill.render.protocol import View
-from gristmill.render.web.browser import FLAGS
+from gristmill.render.web.browser import FLAGS, NO_SANDBOX
+from gristmill.render.web.cdp import (
+    FOREVER,
+    START_SECONDS,
+    BrowserGone,
+    Connection,
+    PageGone,
+    Refused,
+    TooLate,
+)
+from gristmill.render.web.events import Events
 
 Pixels = npt.NDArray[np.uint8]
 
-CLOCK = "2024-05-14T09:41:00Z"
-"""The time of every page with script."""
-_CLOCK_STARTS = "2024-05-14T09:40:00Z"
+TIME_MS = 1_715_679_660_000
+"""The time of every page with script: 2024-05-14T09:41:00Z."""
 LOAD_SECONDS = 5.0
 SETTLE_SECONDS = 2.0
+CLOSE_SECONDS = 10.0
 MAX_ELEMENTS = 3000
 
 _ACTIVE = re.compile(r"<script|\son\w+\s*=|javascript:|http-equiv|<i?frame|<object|<embed|<portal", re.IGNORECASE)
-_RANDOM = """(() => { let s = %d; Math.random = () => { s = (s + 0x6D2B79F5) | 0;
-let t = Math.imul(s ^ (s >>> 15), 1 | s); t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-return ((t ^ (t >>> 14)) >>> 0) / 4294967296; }; })()"""
+_LOST = (PageGone, BrowserGone, Refused, TooLate)
+_SETUP: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Page.enable", {}),
+    ("Runtime.enable", {}),
+    ("Log.enable", {}),
+    ("Network.enable", {}),
+    ("Network.setBypassServiceWorker", {"bypass": True}),
+    (
+        "Network.emulateNetworkConditions",
+        {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+    ),
+    ("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
+    ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
+    ("Emulation.setLocaleOverride", {"locale": "en-US"}),
+    ("Emulation.setTimezoneOverride", {"timezoneId": "UTC"}),
+    (
+        "Emulation.setEmulatedMedia",
+        {
+            "features": [
+                {"name": "prefers-color-scheme", "value": "light"},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+                {"name": "prefers-contrast", "value": "no-preference"},
+                {"name": "forced-colors", "value": "none"},
+            ]
+        },
+    ),
+)
 
 
 class PageFault(Exception):
@@ -55,40 +88,24 @@ def is_active(html: str) -> bool:
 
 
 class Loaded:
-    """A page of the browser, with what happened in it."""
+    """A page of the browser, with what happened in it; commands must be answered by `deadline` (time.monotonic)."""
 
-    def __init__(self, context: BrowserContext, page: Page) -> None:
+    def __init__(self, connection: Connection, context: str, target: str) -> None:
+        self.connection = connection
         self.context = context
-        self.page = page
         self.view = View(0, 0)
-        self.events: Counter[str] = Counter()
-        self.cdp: CDPSession = context.new_cdp_session(page)
-        self.frame: str = self.cdp.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
         self.world = 0
-        self._listen()
+        self.deadline = FOREVER
+        attached = connection.send("Target.attachToTarget", {"targetId": target, "flatten": True})
+        self.session: str = attached["sessionId"]
+        self.happened = Events(lambda method, params: connection.post(method, params, self.session))
+        connection.handlers[self.session] = self.happened.take
+        self.frame: str = self.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
 
-    def _listen(self) -> None:
-        page, events = self.page, self.events
-        page.on("dialog", self._dialog)
-        page.on("popup", self._popup)
-        page.on("download", lambda _: events.update(["downloads"]))
-        page.on("pageerror", lambda _: events.update(["errors"]))
-        page.on("crash", lambda _: events.update(["crashes"]))
-        page.on("framenavigated", lambda frame: events.update([] if frame.parent_frame else ["navigations"]))
-        page.on("requestfailed", self._failed)
-        page.on("console", lambda message: events.update(["errors"] if message.type == "error" else []))
-
-    def _dialog(self, dialog: Dialog) -> None:
-        self.events["dialogs"] += 1
-        dialog.dismiss()
-
-    def _popup(self, popup: Page) -> None:
-        self.events["popups"] += 1
-        popup.close()
-
-    def _failed(self, request: Request) -> None:
-        if not request.url.startswith(("data:", "about:")):
-            self.events["requests"] += 1
+    @property
+    def events(self) -> Counter[str]:
+        """Counts of what happened."""
+        return self.happened.counts
 
     def set_view(self, view: View) -> None:
         """The viewport and how many pixels one of CSS takes."""
@@ -102,9 +119,18 @@ class Loaded:
     def send(self, method: str, params: dict[str, Any] | None = None) -> Any:
         """A command of the browser's own protocol. Raises PageFault when the page is lost."""
         try:
-            return self.cdp.send(method, params or {})
-        except PlaywrightError as error:
-            raise PageFault("page_crashed" if self.events["crashes"] else "page_lost", _first_line(error)) from error
+            return self.connection.send(method, params, self.session, self.deadline)
+        except _LOST as error:
+            raise PageFault(self._fault(error), _first_line(error)) from error
+
+    def _fault(self, error: Exception) -> str:
+        if self.events["crashes"]:
+            return "page_crashed"
+        if not isinstance(error, TooLate):
+            return "page_lost"
+        if self.events["dialogs"]:
+            return "dialog"
+        return "navigates" if self.events["navigations"] else "page_hangs"
 
     def enter_world(self) -> None:
         """Put `page.js` into a world of its own beside the page's scripts."""
@@ -122,21 +148,19 @@ class Loaded:
         return answer["result"].get("value")
 
     def call(self, function: str, *args: Any) -> Any:
-        """What `gm.<function>` of `page.js` answers, out of its JSON."""
-        answer = self.ask(f"gm.{function}({','.join(json.dumps(arg) for arg in args)})")
-        return json.loads(answer) if isinstance(answer, str) else answer
+        """What `gm.<function>` of `page.js` answers; a text of JSON costs less than a tree of values."""
+        answer = self.ask(f"JSON.stringify(gm.{function}({','.join(json.dumps(arg) for arg in args)}))")
+        return json.loads(answer) if answer is not None else None
 
     def settle(self) -> None:
         """Wait until fonts and pictures are there, then stop what moves. Raises PageFault."""
         deadline = time.monotonic() + SETTLE_SECONDS
-        while not self.ask("gm.ready()"):
+        while (found := self.call("settle", MAX_ELEMENTS)) < 0:
             if time.monotonic() > deadline:
                 raise PageFault("never_ready", f"fonts or pictures not loaded in {SETTLE_SECONDS:g} s")
             time.sleep(0.01)
-        found = self.ask("gm.count()")
         if found > MAX_ELEMENTS:
             raise PageFault("too_many_elements", str(found))
-        self.ask("gm.freeze()")
 
     def shot(self) -> Pixels:
         """The viewport, rows x columns x red, green, blue. Raises PageFault when its size is not that of the view."""
@@ -145,94 +169,109 @@ class Loaded:
             wanted = (round(self.view.width_px * self.view.scale), round(self.view.height_px * self.view.scale))
             if image.size != wanted:
                 raise PageFault("wrong_size", f"{image.size[0]}x{image.size[1]} for {wanted[0]}x{wanted[1]}")
-            return np.asarray(image.convert("RGB"))
+            return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
 
 
 class Session:
     """The browser with its pages."""
 
-    def __init__(self, playwright: Playwright, launcher: Path) -> None:
+    def __init__(self, launcher: Path) -> None:
         self.sandboxed = True
-        self.browser = self._launch(playwright, str(launcher))
-        self.version = self.browser.version
+        self.connection, product = self._launch(launcher)
+        self.version = product.rpartition("/")[2]
         self._quiet: Loaded | None = None
+        self._open_pages: dict[str, Loaded] = {}
+        self._emitted: tuple[bytes, Pixels] | None = None
+        self.connection.handlers[""] = self._told
+        self.connection.send("Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
 
-    def _launch(self, playwright: Playwright, launcher: str) -> Browser:
+    def _launch(self, launcher: Path) -> tuple[Connection, str]:
         """With Chromium's own sandbox where it starts in the cage; see `browser` for when it may go without."""
-        launch = functools.partial(playwright.chromium.launch, executable_path=launcher, args=list(FLAGS), timeout=60e3)
-        try:
-            return launch(chromium_sandbox=True)
-        except PlaywrightError:
-            self.sandboxed = False
-            return launch(chromium_sandbox=False)
+        with contextlib.suppress(BrowserGone, TooLate):
+            return _started(launcher, FLAGS)
+        self.sandboxed = False
+        return _started(launcher, (*FLAGS, NO_SANDBOX))
 
     def load(self, html: str, view: View, seed: int, scripts: bool) -> Loaded:
         """The page, settled; `scripts` allows those that it has. Raises PageFault."""
-        loaded = self._scripted(html, view, seed) if scripts and is_active(html) else self._plain(html, view)
+        alone = scripts and is_active(html)
+        loaded = self._page(scripts=True) if alone else self._quiet or self._page(scripts=False)
+        self._quiet = self._quiet if alone else loaded
         try:
+            loaded.set_view(view)
+            loaded.deadline = time.monotonic() + LOAD_SECONDS
+            if alone:
+                self._begin(loaded, seed)
+            loaded.send("Page.setDocumentContent", {"frameId": loaded.frame, "html": html})
             loaded.enter_world()
             loaded.settle()
+            loaded.deadline = FOREVER
             return loaded
         except BaseException:
-            self.done(loaded)
+            self.done(loaded, broken=True)
             raise
 
-    def done(self, loaded: Loaded) -> None:
+    def done(self, loaded: Loaded, broken: bool = False) -> None:
         """Close a page that is not to be used again."""
-        if loaded is self._quiet and not _left_traces(loaded.events):
+        if loaded is self._quiet and not broken and not _left_traces(loaded.events):
             loaded.events.clear()
             return
         if loaded is self._quiet:
             self._quiet = None
-        loaded.context.close()
+        self._open_pages.pop(loaded.context, None)
+        self.connection.forget(loaded.session)
+        deadline = time.monotonic() + CLOSE_SECONDS
+        with contextlib.suppress(Refused):
+            self.connection.send("Target.disposeBrowserContext", {"browserContextId": loaded.context}, "", deadline)
 
-    def _plain(self, html: str, view: View) -> Loaded:
-        if self._quiet is None:
-            self._quiet = self._open(scripts=False)
-        loaded = self._quiet
-        loaded.set_view(view)
-        loaded.send("Page.setDocumentContent", {"frameId": loaded.frame, "html": html})
+    def emitted(self, pixels: Pixels) -> bytes:
+        """The PNG of a picture, which is most often the next one to be judged."""
+        png = png_of(pixels)
+        self._emitted = png, pixels
+        return png
+
+    def picture(self, png: bytes) -> Pixels:
+        """The pixels of a PNG; those that it was made of where it is the last one."""
+        known = self._emitted
+        return known[1] if known is not None and known[0] == png else pixels_of(png)
+
+    def _begin(self, loaded: Loaded, seed: int) -> None:
+        """A new document for a page with script, with a clock that stands still."""
+        loaded.send("Page.addScriptToEvaluateOnNewDocument", {"source": _clock(seed & 0x7FFFFFFF)})
+        loaded.send("Page.navigate", {"url": "about:blank"})
+        loaded.frame = loaded.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        loaded.events.clear()
+
+    def _page(self, scripts: bool) -> Loaded:
+        context: str = self.connection.send("Target.createBrowserContext")["browserContextId"]
+        behaviour = {"behavior": "deny", "browserContextId": context, "eventsEnabled": True}
+        self.connection.send("Browser.setDownloadBehavior", behaviour)
+        target = self.connection.send("Target.createTarget", {"url": "about:blank", "browserContextId": context})
+        loaded = Loaded(self.connection, context, target["targetId"])
+        for method, params in _SETUP:
+            loaded.send(method, params)
+        if not scripts:
+            loaded.send("Emulation.setScriptExecutionDisabled", {"value": True})
+        self._open_pages[context] = loaded
         return loaded
 
-    def _scripted(self, html: str, view: View, seed: int) -> Loaded:
-        loaded = self._open(scripts=True)
-        try:
-            loaded.set_view(view)
-            loaded.page.add_init_script(_RANDOM % (seed & 0x7FFFFFFF))
-            loaded.page.clock.install(time=_CLOCK_STARTS)
-            loaded.page.goto("about:blank")
-            loaded.page.clock.pause_at(CLOCK)
-            loaded.frame = loaded.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
-            loaded.events.clear()
-            loaded.page.set_content(html, timeout=LOAD_SECONDS * 1e3, wait_until="load")
-        except PlaywrightError as error:
-            reason = "page_crashed" if loaded.events["crashes"] else _load_fault(loaded)
-            loaded.context.close()
-            raise PageFault(reason, _first_line(error)) from error
-        return loaded
-
-    def _open(self, scripts: bool) -> Loaded:
-        context = self.browser.new_context(
-            java_script_enabled=scripts,
-            locale="en-US",
-            timezone_id="UTC",
-            reduced_motion="reduce",
-            offline=True,
-            accept_downloads=False,
-            service_workers="block",
-        )
-        context.route("**/*", _refuse)
-        return Loaded(context, context.new_page())
+    def _told(self, method: str, params: Mapping[str, Any]) -> None:
+        """Windows that pages opened."""
+        target = params.get("targetInfo", {})
+        loaded = self._open_pages.get(target.get("browserContextId", ""))
+        if method == "Target.targetCreated" and loaded is not None and target.get("openerId"):
+            loaded.happened.popup(target["targetId"])
 
 
-def _refuse(route: Route) -> None:
-    route.abort()
-
-
-def _load_fault(loaded: Loaded) -> str:
-    if loaded.events["dialogs"]:
-        return "dialog"
-    return "navigates" if loaded.events["navigations"] else "page_hangs"
+def _started(launcher: Path, flags: tuple[str, ...]) -> tuple[Connection, str]:
+    """A browser, and its name with its version. Raises BrowserGone and TooLate."""
+    connection = Connection(launcher, flags)
+    try:
+        answer = connection.send("Browser.getVersion", deadline=time.monotonic() + START_SECONDS)
+        return connection, answer["product"]
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _left_traces(events: Counter[str]) -> bool:
@@ -241,6 +280,11 @@ def _left_traces(events: Counter[str]) -> bool:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:200]
+
+
+def _clock(seed: int) -> str:
+    text = Path(__file__).with_name("clock.js").read_text(encoding="utf-8")
+    return text.replace("SEED,", f"{seed},").replace("TIME_MS,", f"{TIME_MS},")
 
 
 @functools.cache
@@ -259,8 +303,3 @@ def pixels_of(png: bytes) -> Pixels:
     """The pixels of such a picture."""
     with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
         return np.asarray(image.convert("RGB"))
-
-
-def points_json(points: Sequence[tuple[float, float]]) -> list[list[float]]:
-    """Points as `gm.hits` takes them."""
-    return [[round(x, 3), round(y, 3)] for x, y in points]

@@ -12,12 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import sync_playwright
-
 from gristmill.render.protocol import View
 from gristmill.render.web import frozen, judge
 from gristmill.render.web.browser import Found, write_launcher
+from gristmill.render.web.cdp import BrowserGone, PageGone, Refused, TooLate
 from gristmill.render.web.frames import packed, unpacked
 from gristmill.render.web.memory import Watchdog, descendants, proportional_bytes
 from gristmill.render.web.session import PageFault, Session
@@ -26,15 +24,16 @@ MAX_TREE_BYTES = 1200 << 20
 """Of all processes of the browser together: over it they are killed."""
 RECYCLE_TREE_BYTES = 900 << 20
 """Over it the browser is started anew after the page."""
-PAGES_PER_WEIGHING = 20
+PAGES_PER_WEIGHING = 50
+LOST = (BrowserGone, PageGone, Refused, TooLate)
+"""Of the browser, when no page is at work; such a browser is started anew."""
 
 
 def serve(init: bytes) -> Callable[[bytes], bytes]:
     """Start the browser (`init`: JSON of `path` and `cage`), and answer for pages."""
     settings = json.loads(init)
-    playwright = sync_playwright().start()
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(playwright, write_launcher(Path(folder), Found(settings["path"], settings["cage"])))
+        session = Session(write_launcher(Path(folder), Found(settings["path"], settings["cage"])))
     watchdog = Watchdog(os.getpid(), MAX_TREE_BYTES)
     pages = [0, 0]
 
@@ -42,7 +41,7 @@ def serve(init: bytes) -> Callable[[bytes], bytes]:
         head, body = unpacked(frame)
         try:
             result, png = _work(session, head, body)
-        except (PageFault, PlaywrightError) as error:
+        except (PageFault, *LOST) as error:
             result, png = _fault(watchdog, error), b""
         pages[0] += 1
         if pages[0] % PAGES_PER_WEIGHING == 0:
@@ -57,14 +56,14 @@ def _work(session: Session, head: dict[str, Any], body: bytes) -> tuple[dict[str
     loaded = session.load(head["html"], View(*head["view"]), head["seed"], head["scripts"])
     try:
         if head["job"] == "judge":
-            return judge.measured(loaded, head, body), b""
+            return judge.measured(loaded, head, session.picture(body)), b""
         taken = frozen.take(loaded, head["ids"])
-        return taken, taken.pop("png")
+        return taken, session.emitted(taken.pop("pixels"))
     finally:
         session.done(loaded)
 
 
-def _fault(watchdog: Watchdog, error: PageFault | PlaywrightError) -> dict[str, Any]:
+def _fault(watchdog: Watchdog, error: Exception) -> dict[str, Any]:
     if watchdog.fired_bytes:
         return {"fault": "memory", "detail": f"over {MAX_TREE_BYTES} bytes"}
     if isinstance(error, PageFault):
@@ -73,4 +72,4 @@ def _fault(watchdog: Watchdog, error: PageFault | PlaywrightError) -> dict[str, 
 
 
 def _is_spent(session: Session, watchdog: Watchdog, tree_bytes: int) -> bool:
-    return bool(watchdog.fired_bytes) or not session.browser.is_connected() or tree_bytes > RECYCLE_TREE_BYTES
+    return bool(watchdog.fired_bytes) or not session.connection.connected or tree_bytes > RECYCLE_TREE_BYTES

@@ -2,6 +2,8 @@
 
 import io
 import math
+import re
+from dataclasses import replace
 from operator import sub
 
 import pytest
@@ -99,6 +101,32 @@ def test_lines_are_what_is_painted() -> None:
     for gone in ("cut off", "no", "nor this", "too pale"):
         assert gone not in texts
         assert not any(gone in text for text in texts if gone != "no")
+
+
+BOTH_WAYS = (
+    "السعر 10 ريال",
+    "قبل 3 أيام و 25 دقيقة من الآن وهذا نص طويل جدا يمتد على سطرين 2024 أو أكثر",
+    "خصم 25% على كل شيء (حتى 14:30)",
+    "+972 50-123-4567 הטלפון שלי",
+    "Version 2.1 من البرنامج",
+    "كتب <a href='#'>Anna 3</a> في 5 <b>مايو 2024</b> 7",
+    "ab שלום <bdi>12</bdi> עולם 34 cd",
+)
+
+
+@pytest.mark.parametrize("way", ["rtl", "ltr"])
+def test_lines_that_run_both_ways_are_read_in_order(way: str) -> None:
+    """Their pieces are told as they lie, which is not how they are read: numbers in the middle change places."""
+    texts = [re.sub("<[^>]*>", "", text) for text in BOTH_WAYS]
+    rows = "".join(f"<p id=p{i}>{text}</p><button id=b{i}>{text}</button>" for i, text in enumerate(BOTH_WAYS))
+    html = f"<!doctype html><html dir={way}><body style=\"font:17px 'DejaVu Sans';width:320px\">{rows}</body>"
+    parts = tuple(Part(f"{tag}{i}", "thing", text) for tag in "pb" for i, text in enumerate(texts))
+    _, annotations, report = look(replace(code(html), parts=parts))
+    assert failed(report) == [], report.notes
+    assert report.measures["unsaid"] == 0
+    assert {f"#{part.key}" for part in parts} <= {a.id for a in annotations}
+    lines = [a.text for a in annotations if a.role == "text line"]
+    assert {texts[0], texts[3], texts[4], texts[6]} <= set(lines)
 
 
 def test_covered_and_cut_elements() -> None:

@@ -64,8 +64,8 @@ def code(html: str, scale: float = 1.0, width_px: int = 1024, height_px: int = 7
 
 def skip_without_browser() -> None:
     """Skip a module of tests where no page can be rendered."""
-    if find_spec("playwright") is None or find_spec("lxml") is None:
-        pytest.skip("Playwright or lxml is not installed: make test-extras", allow_module_level=True)
+    if find_spec("lxml") is None:
+        pytest.skip("lxml is not installed: make test-extras", allow_module_level=True)
     if not find().path:
         pytest.skip("no Chromium on this machine", allow_module_level=True)
     if find().cage != "bubblewrap":

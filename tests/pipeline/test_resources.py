@@ -17,7 +17,8 @@ from gristmill.pipeline.engines.machine import Machine
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.recipe import Recipe, load_recipe, resolved
 from gristmill.pipeline.resources import Resources, memory_bytes, shown_memory
-from gristmill.pipeline.run import Run, RunOptions, load
+from gristmill.pipeline.run import Run, RunOptions, load, wanted
+from gristmill.pipeline.selection import Share
 from tests.laws.running import fingerprint
 
 RECIPE = """\
@@ -277,3 +278,48 @@ def test_a_plan_shows_them_where_they_are_set(folder: Path, capsys: pytest.Captu
     assert main(["plan", str(folder / "r.yaml"), "--json"]) == EXIT_DONE
     without = json.loads(capsys.readouterr().out)["datasets"][0]["steps"]
     assert [s["hash"] for s in without] == [s["hash"] for s in steps] and "resources" not in without[1]
+
+
+RENDERED = """\
+name: pairs
+tokenizer: bytes
+datasets:
+  pairs:
+    render: {svg: 4, resources: {cpus: 2, mem: 3 GiB}}
+    steps:
+      - picture_dedup: {resources: {mem: 1 GiB}}
+  pages:
+    render: {web: 4, svg: 2}
+"""
+
+
+def test_what_is_rendered_declares_them_and_a_browser_has_its_own(tmp_path: Path) -> None:
+    recipe = recipe_of(tmp_path, RENDERED)
+    assert declared(recipe, "pairs") == {"render": Resources(2, 3 * GiB), "picture_dedup": Resources(1, GiB)}
+    assert declared(recipe, "pages") == {"render": Resources(1, 1536 << 20)}
+    assert [d.where.rpartition(":")[2] for d in recipe.dataset("pages").resources().values()] == ["9"]
+    assert resolved(recipe)["datasets"]["pages"]["render"]["resources"] == {"cpus": 1, "mem": 1536 << 20, "gpus": 0}
+    again = recipe_of(tmp_path, yaml.safe_dump(resolved(recipe)))
+    assert [declared(again, name) for name in ("pairs", "pages")] == [declared(recipe, n) for n in ("pairs", "pages")]
+    assert again.digest == recipe.digest
+    words = ("datasets.pages.render.resources.mem=5 GiB", "datasets.pairs.render.resources=null")
+    raised = recipe_of(tmp_path, RENDERED, *words)
+    assert declared(raised, "pages") == {"render": Resources(1, 5 * GiB)}
+    assert "render" not in declared(raised, "pairs")
+    assert raised.digest == recipe.digest
+    assert [domain.domain for domain in raised.dataset("pages").origin.domains] == ["svg", "web"]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType]
+
+
+def test_wrong_resources_of_what_is_rendered_have_a_place(tmp_path: Path) -> None:
+    for wrong, told in (("{mem: lots}", "not an amount of memory"), ("{}", "says nothing"), ("3", "not a mapping")):
+        with pytest.raises(RecipeError, match=f"datasets.pairs.render.resources.*{told}"):
+            recipe_of(tmp_path, RENDERED.replace("{cpus: 2, mem: 3 GiB}", wrong))
+    with pytest.raises(RecipeError, match="names no domain"):
+        recipe_of(tmp_path, RENDERED.replace("svg: 4, ", ""))
+
+
+def test_tasks_that_render_carry_them(tmp_path: Path) -> None:
+    recipe = recipe_of(tmp_path, RENDERED)
+    loaded = load(recipe)
+    found = wanted(loaded, {name: Share("work") for name in ("pairs", "pages")})
+    assert {r for _, r in found} == {Resources(2, 3 * GiB), Resources(1, GiB), Resources(1, 1536 << 20)}
