@@ -165,6 +165,7 @@ BASE: dict[str, str] = {
     "link": "color:$accent_text;text-decoration:underline",
     "plain": "color:$accent_text",
     "end": "text-align:end",
+    "ltr": "direction:ltr;unicode-bidi:isolate",
     "centre": "text-align:center",
     "btn": "display:inline-flex;align-items:center;justify-content:center;gap:$s2;padding:$s2 $s4;border-radius:$r;"
     "border:1px solid $accent;background:$accent;color:$on_accent;font-weight:600;line-height:1.4;flex:none;"

@@ -155,7 +155,10 @@ def _ranks(page: Page) -> list[Content]:
 
 def _heat(page: Page) -> list[Content]:
     cells = [el("span.heat-cell", {"style": f"opacity:{value / 10}"}) for value in page.params["heat"]]
-    return [_head(page, "chart-heat", "hours"), el("div.heat", {"role": "img", "aria-label": page.say("hours")}, cells)]
+    return [
+        _head(page, "chart-heat", "visitors"),
+        el("div.heat", {"role": "img", "aria-label": page.say("visitors")}, cells),
+    ]
 
 
 def _columns(page: Page) -> list[Content]:

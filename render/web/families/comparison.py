@@ -154,7 +154,11 @@ def _table(page: Page) -> Node:
         if page.has("buttons")
         else []
     )
-    return el("table.table", el("thead", el("tr", el("td.cell", ""), heads)), el("tbody", rows))
+    return el(
+        "table.table",
+        el("thead", el("tr", el("th.cell", {"scope": "col"}, page.say("title")), heads)),
+        el("tbody", rows),
+    )
 
 
 def _card(page: Page, place: int, good: Mapping[str, Any]) -> Node:

@@ -113,7 +113,7 @@ def _cells(page: Page, place: int, item: Mapping[str, Any]) -> list[Content]:
         cells += [el("span", item["no"])]
     cells += [el("span.track" if page.has("track") else "span.strong", str(item["track"]))]
     if page.wide:
-        cells += [_state(page, item["state"]) if page.has("state") else el("span", page.say(item["state"]))]
+        cells += [el("p", _state(page, item["state"])) if page.has("state") else el("span", page.say(item["state"]))]
     return cells
 
 

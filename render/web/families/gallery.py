@@ -35,12 +35,12 @@ def sample(draws: Draws) -> Sampled:
     lists = bank.lists
     shots = [
         {
-            "name": draws.pick(lists["headlines"]),
+            "name": name,
             "who": draws.pick(lists["people"]),
             "likes": draws.integer(1, 900),
             "picture": sample_picture(draws),
         }
-        for _ in range(draws.integer(6, 13))
+        for name in draws.some(lists["headlines"], draws.integer(6, 13))
     ]
     return view, base | {
         "shots": shots,

@@ -27,6 +27,7 @@ STYLES = {
     "offer-on": "border:2px solid $accent",
     "seek": "display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr) auto;gap:$s3;align-items:end",
 }
+_WORK = ("team", "projects", "support", "reports", "security", "languages")
 _TYPES = ("full_time", "part_time", "remote")
 
 
@@ -35,14 +36,14 @@ def sample(draws: Draws) -> Sampled:
     lists = bank.lists
     offers = [
         {
-            "title": f"{draws.pick(lists['topics'])} · {draws.pick(('A', 'B', 'C'))}{draws.integer(1, 9)}",
+            "title": f"{topic} · {bank.ui[draws.pick(_WORK)]}",
             "firm": draws.pick(lists["brands"]),
             "city": draws.pick(lists["cities"]),
             "pay": draws.integer(24, 90) * 100000,
             "type": draws.pick(_TYPES),
             "text": draws.pick(lists["sentences"]),
         }
-        for _ in range(draws.integer(4, 8))
+        for topic in draws.some(lists["topics"], draws.integer(4, 8))
     ]
     return view, base | {
         "offers": offers,

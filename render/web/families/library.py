@@ -10,7 +10,7 @@ from gristmill.render.web.family import Sampled, Written
 from gristmill.render.web.icons import icon
 from gristmill.render.web.page import Page, finished, flags
 from gristmill.render.web.tree import Content, Node, el
-from gristmill.render.web.widgets import button, choice, pager, pills, table, tick
+from gristmill.render.web.widgets import button, pager, pills, table, tick
 
 STYLES = {
     **CHROME,
@@ -83,7 +83,8 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     facets = _facets(page) if page.has("facets") and kind != "record" else None
     title = el("h1.title#title@title", page.say("catalogue"))
     count = el("p.small.muted#count@count", f"{params['total']} {page.say('results')}") if page.has("count") else None
-    sort = choice(page.say("more"), "sort", [page.say(key) for key in ("title", "author", "year")])
+    orders = [el("option", page.say(key)) for key in ("title", "author", "year")]
+    sort = el("select.input", {"aria-label": page.say("more"), "style": "width:auto"}, orders)
     bar = el("div.row.between.wrap", count, sort if page.has("sort") else None)
     main = el(
         "div.stack",

@@ -40,7 +40,7 @@ def sample(draws: Draws) -> Sampled:
         "kind": draws.pick(("card", "halves", "turned", "site", "open")),
         "slogan": draws.pick(bank.lists["slogans"]),
         "text": draws.pick(bank.lists["sentences"]),
-        "points": draws.some(bank.lists["topics"], 3),
+        "points": draws.some(bank.lists["topics"], 5),
         "news": draws.some(bank.lists["headlines"], 3),
         "on": draws.chance(0.5),
         "picture": sample_picture(draws),
@@ -57,7 +57,7 @@ def sample(draws: Draws) -> Sampled:
                 "mark": 0.6,
                 "lead": 0.4,
                 "code": 0.2,
-                "news": 0.3,
+                "news": 0.5,
                 "foot": 0.6,
                 "tabs": 0.35,
                 "top": 0.4,
@@ -89,6 +89,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         if page.has("foot")
         else None
     )
+    top = header(page) if page.has("top") else None
     form = el("div.half", _form(page), langs, foot)
     if kind in ("halves", "turned") and page.wide:
         body: Content = el("div.halves", [side, form] if kind == "halves" else [form, side])
@@ -97,17 +98,17 @@ def write(params: Mapping[str, Any], view: View) -> Written:
             page, el("div.main-side" if page.wide else "div.stack", el("section.card", _form(page)), _news(page))
         )
     elif kind == "open":
-        top = header(page) if page.has("top") else None
         body = [top, el("main.middle", el("div.box", _form(page)), langs, foot)]
     else:
-        body = el(
+        main = el(
             "main.middle",
-            brand(page),
+            None if top else brand(page),
             el("div.box.card", _form(page)),
             _news(page) if page.has("news") else None,
             langs,
             foot,
         )
+        body = [top, main]
     return finished(page, page.say("log_in"), body, STYLES)
 
 

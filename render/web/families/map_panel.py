@@ -31,7 +31,7 @@ STYLES = {
     "map-name": "position:absolute;background:$surface;color:$text;border-radius:$rs;padding:1px 6px;font-size:12px;"
     "max-width:24%;white-space:nowrap;line-height:1.5",
     "map-scale": "position:absolute;bottom:12px;inset-inline-start:12px;background:$surface;color:$text;"
-    "padding:0 $s2;font-size:12px;border-bottom:2px solid $text;line-height:1.5",
+    "padding:0 $s2;font-size:12px;direction:ltr;border-bottom:2px solid $text;line-height:1.5",
     "zoom": "position:absolute;top:12px;inset-inline-end:12px;display:flex;flex-direction:column;gap:4px",
     "zoom-key": "width:34px;height:34px;border:1px solid $line;background:$surface;color:$text;"
     "border-radius:$rs;display:flex;align-items:center;justify-content:center",
@@ -128,7 +128,7 @@ def _route(page: Page) -> Node:
         el(
             "p.row.between",
             el("strong#time@duration", f"{p['minutes']} {page.say('minutes')}"),
-            el("span.muted", f"{p['minutes'] * 1.2:.0f} km"),
+            el("span.muted.ltr", f"{p['minutes'] * 1.2:.0f} km"),
         ),
         el("ol.list", rows),
     )

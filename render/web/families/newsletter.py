@@ -1,6 +1,6 @@
 """Newsletters as they come by mail: a column with a head, a lead story, short ones, offers, dates, a way to leave."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gristmill.render.draws import Draws
@@ -29,6 +29,9 @@ STYLES = {
     "last": "text-align:center;font-size:$f0;color:$muted;display:flex;flex-direction:column;gap:$s2",
     "last-links": "display:flex;gap:$s3;justify-content:center;flex-wrap:wrap",
 }
+
+
+Bands = Sequence[tuple[str, Sequence[Content]]]
 
 
 def sample(draws: Draws) -> Sampled:
@@ -67,7 +70,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
         "quote": _quote,
         "list": _list,
     }
-    bands: list[tuple[str, list[Content]]] = [("band-head", _head(page)), ("", _lead(page))]
+    bands: list[tuple[str, Sequence[Content]]] = [("band-head", _head(page)), ("", _lead(page))]
     bands += [("band-soft", [_contents(page)])] if page.has("contents") else []
     bands += [("band-soft" if name == "quote" else "", [make[name](page)]) for name in params["order"]]
     bands += [("", [_last(page)])]
@@ -76,7 +79,7 @@ def write(params: Mapping[str, Any], view: View) -> Written:
     return finished(page, title, [pre, _mail(page, bands)], STYLES)
 
 
-def _mail(page: Page, bands: list[tuple[str, list[Content]]]) -> Node:
+def _mail(page: Page, bands: Bands) -> Node:
     """The bands in a table, as mail programs want them, or in blocks."""
     line = ".band-line" if page.has("line") else ""
     wide = ".mail-wide" if page.has("wide") else ""

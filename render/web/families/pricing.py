@@ -127,6 +127,9 @@ def _row(page: Page, place: int) -> Node:
         "div.grow",
         el(f"h2.subheading#plan-{place}@plan", page.say(page.params["plans"][place])),
         el("p.muted", page.params["text"][place % 4]),
+        el("ul.row.wrap.small", [el("li.badge", text) for text in page.params["points"][: place + 3]])
+        if page.has("missing") or page.has("trial")
+        else None,
     )
     return el(
         "article.card.row.plan-on" if on else "article.card.row",

@@ -108,7 +108,7 @@ def _buy(page: Page, place: int, good: Mapping[str, Any]) -> Content:
 
 
 def _card(page: Page, place: int, good: Mapping[str, Any]) -> Node:
-    sale = el("span.badge.badge-bad", page.say("discount")) if good["off"] and page.has("badge") else None
+    sale = el("p", el("span.badge.badge-bad", page.say("discount"))) if good["off"] and page.has("badge") else None
     return el(
         "article.good.card" if page.has("cards") else "article.good",
         picture(good["picture"], page.tokens, good["name"], 1.3),

@@ -46,7 +46,7 @@ def sample(draws: Draws) -> Sampled:
     view, base, bank = begin(draws, 0.75)
     source, title = draws.pick(_SOURCES)
     count = draws.integer(3, 7) if view.width_px >= 700 else 2
-    rows = draws.integer(5, 13)
+    rows = draws.integer(6, 13)
     names = draws.some(bank.lists[source], rows)
     low = draws.weighted((0, -400), (3, 1))
     return view, base | {
@@ -56,7 +56,6 @@ def sample(draws: Draws) -> Sampled:
         "month": draws.integer(0, 12),
         "row": draws.integer(0, len(names)),
         "col": draws.integer(0, count),
-        "blank": draws.integer(0, 5),
         "sheets": draws.some(bank.lists["months"], draws.integer(2, 5)),
         "people": draws.some(bank.lists["people"], 3),
         "kind": draws.pick(("bare", "site", "app")),
@@ -148,8 +147,7 @@ def _grid(page: Page) -> Node:
     first = el("tr", _edge(page, 0), [el("td.box.box-head", text) for text in heads])
     rows = [_row(page, k) for k in range(len(p["names"]))]
     last = _sums(page) if page.has("sums") else None
-    blank = [_blank(page, k, len(heads)) for k in range(p["blank"])]
-    return el("table.grid#sheet", top, el("tbody", first, rows, last, blank))
+    return el("table.grid#sheet", top, el("tbody", first, rows, last))
 
 
 def _edge(page: Page, row: int) -> Node | None:
@@ -186,11 +184,6 @@ def _sums(page: Page) -> Node:
         el("td.box.box-sum", page.say("total")),
         [el(f"td.box.box-sum.box-num#sum-{k}@sum", number(page.lang, value)) for k, value in enumerate(sums)],
     )
-
-
-def _blank(page: Page, place: int, width: int) -> Node:
-    row = len(page.params["cells"]) + 1 + page.has("sums") + place
-    return el("tr", _edge(page, row), [el("td.box", {"style": "height:26px"}, "") for _ in range(width)])
 
 
 def _sheets(page: Page) -> Node:

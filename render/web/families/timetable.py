@@ -45,7 +45,7 @@ def sample(draws: Draws) -> Sampled:
         ]
         for _ in range(count)
     ]
-    start, ride = draws.integer(10, 16) * 30, [draws.integer(3, 25) for _ in range(9)]
+    start, ride = draws.integer(14, 19) * 30, [draws.integer(3, 25) for _ in range(9)]
     return view, base | {
         "topics": topics,
         "lessons": lessons,
@@ -83,7 +83,7 @@ def sample(draws: Draws) -> Sampled:
 def write(params: Mapping[str, Any], view: View) -> Written:
     page = Page(params, view)
     kind = params["kind"] if page.wide or params["kind"] == "trains" else "days"
-    name = page.say("train") if kind == "trains" else page.say("calendar")
+    name = page.say("train") if kind == "trains" else page.say("week")
     sub = f"{params['stops'][0]} – {params['stops'][-1]}" if kind == "trains" else params["chrome"]["brand"]
     head = el(
         "header.row.between.wrap",
@@ -140,7 +140,7 @@ def _grid(page: Page) -> Node:
         mark = el("p.small.muted", f"{row + 1}.") if page.has("numbers") else None
         when = el("th.slot", {"scope": "row"}, mark, el("p.when", _times(page, row)))
         cells = [
-            el("td.slot.slot-now" if _is_now(page, day) else "td.slot", _lesson(page, row, day) or "")
+            el("td.slot.slot-now" if _is_now(page, day) else "td.slot", _lesson(page, row, day) or "–")
             for day in range(5)
         ]
         rows.append(el("tr", when, cells))
