@@ -25,7 +25,7 @@ class SvgDomain:
     """SVG drawings."""
 
     name: ClassVar[str] = "svg"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def families(self) -> tuple[str, ...]:
         """Names of the template families, sorted."""
