@@ -65,7 +65,14 @@ def record(code: str, picture: Image.Image, annotations: list[dict[str, Any]], s
     block = fenced(code, "svg")
     text = f"{MEDIUM_CHAR}\n\n{block}" if seed % 2 else f"{block}\n\n{MEDIUM_CHAR}"
     start = text.index(code)
-    known = {"kind": "svg", "language": "svg", "code_chars": [start, start + len(code)], "family": "bars", "views": []}
+    known = {
+        "kind": "svg",
+        "language": "svg",
+        "code_chars": [start, start + len(code)],
+        "family": "bars",
+        "views": [],
+        "code_forms": {"minified": code.replace("\n", "")} if seed % 3 else None,
+    }
     sha = hashlib.sha256(out.getvalue()).digest()
     medium = {"kind": "image", "sha256": sha, "mime": "image/png", "bytes": out.getvalue()}
     return {
