@@ -148,7 +148,7 @@ def _table(page: Page) -> Node:
     rows += (
         [
             row(
-                "",
+                page.say("choose"),
                 [
                     button(page.say("choose"), f"choose-{k}", "" if k == best else "ghost")
                     for k in range(len(p["goods"]))
