@@ -23,9 +23,10 @@ SIDE = 640
 RECTS = '<rect x="20" y="20" width="70" height="160" fill="#c33"/><rect x="110" y="20" width="70" height="160"/>'
 DRAWN_APART = {
     "nth-child": f"{HEAD}<style>rect:nth-child(2){{fill:#fff}}</style>{RECTS}</svg>",
-    "geometry by style": f'{HEAD}{RECTS}<rect width="20" height="20" style="width:150px;height:60px" fill="#39f"/></svg>',
+    "geometry by style": f'{HEAD}{RECTS}<rect width="20" height="20" style="width:150px;height:60px"/></svg>',
     "hsl with spaces": f'{HEAD}<circle cx="100" cy="100" r="60" fill="hsl(200 80% 60%)"/></svg>',
-    "mix-blend-mode": f'{HEAD}{RECTS}<rect width="200" height="90" fill="#ff0" style="mix-blend-mode:difference"/></svg>',
+    "mix-blend-mode": f"{HEAD}{RECTS}"
+    '<rect width="200" height="90" fill="#ff0" style="mix-blend-mode:difference"/></svg>',
     "paint-order": f'{HEAD}<circle cx="100" cy="100" r="50" fill="#fc0" stroke="#006" stroke-width="40"'
     ' paint-order="stroke"/></svg>',
     "mask": f'{HEAD}<mask id="m"><rect width="200" height="200" fill="#fff"/><circle cx="90" cy="90" r="50"/></mask>'
