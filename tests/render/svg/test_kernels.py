@@ -10,7 +10,7 @@ pytest.importorskip("tinycss2")
 
 from lxml import etree
 
-from gristmill.render.svg import compare, css, path_data
+from gristmill.render.svg import compare, css, forms, path_data
 from gristmill.render.svg.contrast import contrast
 from gristmill.render.svg.flat import Flat
 from gristmill.render.svg.places import bounds, pole
@@ -136,3 +136,11 @@ def test_shorter_paths_go_the_same_way(data: str) -> None:
     for one, other in zip(before, after, strict=True):
         assert one.args == pytest.approx(other.args, abs=0.002)
     assert len(short) <= len(data)
+
+
+def test_forms_keep_the_words_of_texts_and_squeeze_the_rest() -> None:
+    text = f'{HEAD}<text x="1.50"> a <tspan> b </tspan> </text>\n<g style="fill : #aabbcc ; "/></svg>'
+    found = forms.forms(text, 1)
+    for form in found.values():
+        assert "> a <tspan> b </tspan> </text>" in form
+    assert 'x="1.5"' in found["minified"] and '<g style="fill:#abc"/></svg>' in found["minified"]
