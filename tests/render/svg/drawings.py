@@ -47,6 +47,11 @@ HAND_WRITTEN = {
         '<path d="M5 5h50v50h-50z M20 20v20h20v-20z" fill="#555" fill-rule="evenodd"/></svg><g transform="rotate(10)">'
         '<polygon points="140,20 180,90 100,90" fill="orange" stroke="#640" stroke-width="5"/></g></g></svg>'
     ),
+    "a gradient over curves": (
+        f'{HEAD}<radialGradient id="r"><stop offset="0" stop-color="#f00"/><stop offset="1" stop-color="#fd8"/>'
+        '</radialGradient><path d="M90.6 53.1C51.3 40.6 2.5 111.9 58.8 136.3C135.6 169.4 175.6 81.9 90.6 53.1z"'
+        ' fill="url(#r)"/></svg>'
+    ),
     "gradients that take from others": (
         f'{HEAD}<defs><linearGradient id="s"><stop offset="0" stop-color="#fff"/><stop offset="1" stop-color="#061"/>'
         '</linearGradient><linearGradient id="t" href="#s" x1="0" y1="0" x2="1" y2="1"/></defs>'
