@@ -1,8 +1,7 @@
 """Renews docs/stages.md from the catalogue: `python -m tests.stages_table`.
 
 One section a built-in stage, `render_check` among them: what it does, its parameters, the rules by which it drops with
-their sources, and its
-other reasons. tests/test_docs.py refuses a page that says something else than the code.
+their sources, and its other reasons. tests/test_docs.py refuses a page that says something else than the code.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -118,6 +118,8 @@ def recipe_text(args: argparse.Namespace) -> tuple[str, str]:
 
     if (args.count is None) == (args.from_ is None):
         raise UsageError("takes one of both", "--count, --from", None, "give --count N, or --from FILE...")
+    if not all(args.from_ or ["."]):
+        raise UsageError("names nothing", "--from", "", "give files, folders or globs; . is this folder")
     out = Path(args.out).resolve()
     domain = args.domain
     if domains.is_user_file(domain):

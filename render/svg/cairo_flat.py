@@ -8,7 +8,7 @@ import numpy.typing as npt
 from cairosvg.parser import Tree
 from cairosvg.surface import PNGSurface
 
-from gristmill.render.svg import cairo_text
+from gristmill.render.svg import cairo_gradients, cairo_text
 
 Labels = npt.NDArray[np.uint32]
 
@@ -45,4 +45,5 @@ def draw(text: str, width: int, height: int) -> Labels:
     return np.frombuffer(memory, np.uint32).reshape(height, width) & np.uint32(0xFFFFFF)
 
 
+cairo_gradients.install()
 cairo_text.install()

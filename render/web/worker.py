@@ -33,7 +33,8 @@ def serve(init: bytes) -> Callable[[bytes], bytes]:
     """Start the browser (`init`: JSON of `path` and `cage`), and answer for pages."""
     settings = json.loads(init)
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(write_launcher(Path(folder), Found(settings["path"], settings["cage"])))
+        found = Found(settings["path"], settings["cage"])
+        session = Session(write_launcher(Path(folder), found), caged=found.cage == "bubblewrap")
     watchdog = Watchdog(os.getpid(), MAX_TREE_BYTES)
     pages = [0, 0]
 

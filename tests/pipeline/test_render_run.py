@@ -333,6 +333,7 @@ def test_render_makes_a_dataset_that_every_command_knows(folder: Path) -> None:
         (["./doodle.py:Doodle", "--count", "3", "--workers", "-1"], "0 to 4096"),
         (["./doodle.py:Doodle", "--count", "3", "--seed", "-1"], "--seed: "),
         (["./doodle.py:Doodle", "--from", "nowhere"], "--from: no file matches: '"),
+        (["./doodle.py:Doodle", "--from", "nowhere", ""], "--from: names nothing"),
     ],
 )
 def test_a_wrong_call_is_told(

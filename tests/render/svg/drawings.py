@@ -48,6 +48,14 @@ HAND_WRITTEN = {
         '<path d="M5 5h50v50h-50z M20 20v20h20v-20z" fill="#555" fill-rule="evenodd"/></svg><g transform="rotate(10)">'
         '<polygon points="140,20 180,90 100,90" fill="orange" stroke="#640" stroke-width="5"/></g></g></svg>'
     ),
+    "gradients that take from others": (
+        f'{HEAD}<defs><linearGradient id="s"><stop offset="0" stop-color="#fff"/><stop offset="1" stop-color="#061"/>'
+        '</linearGradient><linearGradient id="t" href="#s" x1="0" y1="0" x2="1" y2="1"/></defs>'
+        '<rect x="10" y="10" width="80" height="80" fill="url(#t)"/>'
+        '<rect x="110" y="10" width="80" height="80" fill="url(#t)"/>'
+        '<rect x="10" y="110" width="80" height="80" fill="url(#t)"/>'
+        '<path d="M120 180c0-120 60-120 60 0z" fill="url(#t)"/></svg>'
+    ),
     "words": (
         f'{HEAD}<text x="100" y="60" font-family="DejaVu Serif" font-size="24" text-anchor="middle">Middle</text>'
         '<text x="190" y="100" font-family="DejaVu Sans Mono" font-size="14" text-anchor="end" fill="#060">at the end'

@@ -72,8 +72,9 @@ def record(code: str, picture: Image.Image, annotations: list[dict[str, Any]], s
         "code_chars": [start, start + len(code)],
         "family": "bars",
         "views": [],
+        "code_forms": {"minified": code.replace("\n", "")} if seed % 3 else None,
+        "split": SPLITS[seed % len(SPLITS)],
     }
-    known["split"] = SPLITS[seed % len(SPLITS)]
     sha = hashlib.sha256(out.getvalue()).digest()
     medium = {"kind": "image", "sha256": sha, "mime": "image/png", "bytes": out.getvalue()}
     return {

@@ -1,5 +1,6 @@
 """Each form asks for what can be answered, and its answer is true."""
 
+import dataclasses
 import re
 
 import pytest
@@ -17,6 +18,7 @@ from gristmill.stages.vision.form import Form
 from gristmill.stages.vision.locate import locate
 from gristmill.stages.vision.point import point
 from gristmill.stages.vision.read_text import read_text
+from gristmill.stages.vision.rewrite import rewrite
 from gristmill.stages.vision.scene import Scene, fenced, scene_of
 from gristmill.stages.vision.to_code import to_code
 from gristmill.stages.vision.to_words import MAX_ELEMENTS, to_words
@@ -133,6 +135,30 @@ def test_code_and_description_are_those_of_the_record(seed: int) -> None:
         box = read_box(line, words.view, found.size)
         assert box is not None and iou(box, wanted.visible) > 0.8
         assert wanted.role in line and wanted.text in line
+
+
+@given(SEEDS)
+def test_a_rewritten_code_is_the_form_that_the_record_has(seed: int) -> None:
+    found = scene_of_pair(seed)
+    form = rewrite(found, Choice(0, found.id, "rewrite"), 4)
+    known = found.meta["code_forms"]
+    assert (form is None) == (known is None)
+    if form is not None:
+        assert not form.picture and form.view is None and MEDIUM_CHAR not in form.text
+        assert answers(form) == [fenced(known["minified"], "svg")]
+        assert form.text.startswith(fenced(found.code, "svg"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [[], "x", 7, {}, {"minified": 7}, {"minified": ""}, {"other": "<svg/>"}, {"pretty": f"<svg>{MEDIUM_CHAR}</svg>"}],
+)
+def test_forms_of_another_shape_are_not_asked_for(told: object) -> None:
+    found = scene_of_pair(1)
+    same = dataclasses.replace(found, meta={**found.meta, "code_forms": told})
+    assert rewrite(same, Choice(0, "a"), 4) is None
+    same = dataclasses.replace(found, meta={**found.meta, "code_forms": {"pretty": found.code}})
+    assert rewrite(same, Choice(0, "a"), 4) is None
 
 
 def test_a_description_says_what_is_hidden_and_never_how_much_there_is() -> None:
