@@ -30,8 +30,8 @@ from gristmill.manifests.schema import DOCUMENT, MEDIUM_CHAR, content_hash
 from gristmill.render.domains import fonts_digest
 from gristmill.render.make import EXISTING, Sample
 from gristmill.render.protocol import Annotation, Code, Domain, HasForms, Rejected
+from gristmill.stages.vision.scene import META, fenced
 
-META = "render"
 SOURCE = "render"
 SPLITS: Mapping[str, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
 FORMS_FRAC = 0.25
@@ -69,20 +69,11 @@ def _record(sample: Sample, domain: Domain, license_: str | None, fonts: str) ->
 
 def text_of(code: Code) -> tuple[str, int]:
     """The text of a record, and where in it the code starts (characters). The fence is longer than any in the code."""
-    fence = "`" * max(3, 1 + _longest_run(code.text))
-    head = f"{fence}{code.language}\n"
-    block = head + code.text + ("" if code.text.endswith("\n") else "\n") + fence
+    block = fenced(code.text, code.language)
+    start = block.index("\n") + 1
     if _hash(code.text)[0] & 1:
-        return f"{MEDIUM_CHAR}\n\n{block}", 3 + len(head)
-    return f"{block}\n\n{MEDIUM_CHAR}", len(head)
-
-
-def _longest_run(text: str) -> int:
-    longest = run = 0
-    for char in text:
-        run = run + 1 if char == "`" else 0
-        longest = max(longest, run)
-    return longest
+        return f"{MEDIUM_CHAR}\n\n{block}", 3 + start
+    return f"{block}\n\n{MEDIUM_CHAR}", start
 
 
 def _medium(sample: Sample) -> dict[str, Any]:

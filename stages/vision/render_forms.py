@@ -67,7 +67,7 @@ class RenderForms:
     seed: int = param(0, "other choices")
 
     name: ClassVar[str] = "render_forms"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         if not self.forms or len(set(self.forms)) != len(self.forms):

@@ -9,9 +9,9 @@ from operator import sub
 import pytest
 from PIL import Image
 
+from gristmill.render.make import first_failing
 from gristmill.render.protocol import Annotation, Code, Part, Rejected, Report, Shot, View
 from gristmill.render.web.domain import WebDomain
-from gristmill.stages.protocol import Rule
 from tests.extras.web_pages import code, pages, skip_without_browser
 
 skip_without_browser()
@@ -21,11 +21,7 @@ DOMAIN = WebDomain()
 
 def failed(report: Report) -> list[str]:
     """Reasons of the rules that a report fails."""
-    return [rule.reason for rule in DOMAIN.rules() if _fails(rule, report.measures[rule.measure])]
-
-
-def _fails(rule: Rule, value: float) -> bool:
-    return value > rule.limit if rule.direction == "above" else value < rule.limit
+    return [rule.reason for rule in DOMAIN.rules() if first_failing([rule], report) is not None]
 
 
 def look(page: Code) -> tuple[Shot, tuple[Annotation, ...], Report]:

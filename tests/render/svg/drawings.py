@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 
+from gristmill.render.make import first_failing
 from gristmill.render.protocol import Annotation, Code, Part, Report, View
 from gristmill.stages.protocol import Rule
 
@@ -105,11 +106,8 @@ def scattered(seed: int, shapes: int = 10) -> Code:
 
 def first_failure(rules: Sequence[Rule], report: Report) -> str:
     """The reason that the first failing rule gives, "" when all hold."""
-    for rule in rules:
-        value = report.measures[rule.measure]
-        if value > rule.limit if rule.direction == "above" else value < rule.limit:
-            return rule.reason
-    return ""
+    rule = first_failing(rules, report)
+    return rule.reason if rule is not None else ""
 
 
 def by_id(annotations: Sequence[Annotation]) -> dict[str, Annotation]:
