@@ -81,10 +81,10 @@ def take(loaded: Loaded, ids: Sequence[str] = ()) -> dict[str, Any]:
     named = named_of(loaded.send("Accessibility.getFullAXTree"), layout)
     before = found["boxes"]
     pixels = loaded.shot()
-    boxes_moved = sum(a != b for a, b in zip(before, loaded.call("boxes"), strict=True))
     wanted = _wanted(found["elements"], named, frozenset(ids))
     sampled = _sampled(loaded, [(i, found["elements"][i]) for i in wanted if found["elements"][i]["flags"] & THEMED])
-    after = loaded.call("recolour", wanted)
+    still, after = loaded.call("recolour", wanted)
+    boxes_moved = sum(a != b for a, b in zip(before, still, strict=True))
     moved = frozenset(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if _distance(a, b) > _MOVED_PX)
     owners, ink = owners_of(loaded.shot(), len(before))
     scale, ends = loaded.view.scale, layout.ends()

@@ -275,7 +275,9 @@ globalThis.gm = (() => {
     pseudo(e, i, '::after', 'data-gm-a');
   }
   // Every element that paints or is named has a colour of its own in red and green; ink of text is blue upon it.
+  // Tells the boxes before and after.
   function recolour(named) {
+    const before = boxes();
     for (const i of named) state[i].own = true;
     els.forEach((e, i) => { if (state[i].style) flatten(e, i); });
     const paint = [];
@@ -291,7 +293,7 @@ globalThis.gm = (() => {
       styleOf(e).setProperty('color', code(paint[i], 255), 'important');
     });
     sheetOf(PLAIN);
-    return boxes();
+    return [before, boxes()];
   }
   function hideText() {
     sheetOf(`*,*::placeholder,*::before,*::after,*::first-letter,*::first-line{-webkit-text-fill-color:transparent!important;
@@ -311,5 +313,5 @@ globalThis.gm = (() => {
   function reach() {
     sheetOf('*{pointer-events:auto!important}');
   }
-  return {settle, collect, boxes, hits, judged, recolour, hideText, hide, reach};
+  return {settle, collect, hits, judged, recolour, hideText, hide, reach};
 })();

@@ -133,10 +133,9 @@ class Loaded:
         return "navigates" if self.events["navigations"] else "page_hangs"
 
     def enter_world(self) -> None:
-        """Put `page.js` into a world of its own beside the page's scripts."""
+        """Open a world of our own beside the page's scripts, for `page.js`."""
         settings = {"frameId": self.frame, "worldName": "gristmill"}
         self.world = self.send("Page.createIsolatedWorld", settings)["executionContextId"]
-        self.ask(_page_script())
 
     def ask(self, expression: str) -> Any:
         """The value of an expression in that world. Raises PageFault."""
@@ -155,10 +154,12 @@ class Loaded:
     def settle(self) -> None:
         """Wait until fonts and pictures are there, then stop what moves. Raises PageFault."""
         deadline = time.monotonic() + SETTLE_SECONDS
-        while (found := self.call("settle", MAX_ELEMENTS)) < 0:
+        found = self.ask(f"{_page_script()}gm.settle({MAX_ELEMENTS})")
+        while found < 0:
             if time.monotonic() > deadline:
                 raise PageFault("never_ready", f"fonts or pictures not loaded in {SETTLE_SECONDS:g} s")
             time.sleep(0.01)
+            found = self.call("settle", MAX_ELEMENTS)
         if found > MAX_ELEMENTS:
             raise PageFault("too_many_elements", str(found))
 
