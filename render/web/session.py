@@ -184,10 +184,10 @@ class Loaded:
 class Session:
     """The browser with its pages."""
 
-    def __init__(self, launcher: Path, patience: int = 1) -> None:
+    def __init__(self, launcher: Path, caged: bool, patience: int = 1) -> None:
         self.sandboxed = True
         self.patience = patience
-        self.connection, product = self._launch(launcher)
+        self.connection, product = self._launch(launcher, caged)
         self.version = product.rpartition("/")[2]
         self._quiet: Loaded | None = None
         self._open_pages: dict[str, Loaded] = {}
@@ -195,10 +195,13 @@ class Session:
         self.connection.handlers[""] = self._told
         self.connection.send("Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
 
-    def _launch(self, launcher: Path) -> tuple[Connection, str]:
-        """With Chromium's own sandbox where it starts in the cage; see `browser` for when it may go without."""
-        with contextlib.suppress(BrowserGone, TooLate):
+    def _launch(self, launcher: Path, caged: bool) -> tuple[Connection, str]:
+        """With Chromium's own sandbox where it starts; without it in a cage alone. Raises BrowserGone and TooLate."""
+        try:
             return _started(launcher, FLAGS)
+        except (BrowserGone, TooLate):
+            if not caged:
+                raise
         self.sandboxed = False
         return _started(launcher, (*FLAGS, NO_SANDBOX))
 

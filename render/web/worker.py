@@ -33,7 +33,9 @@ def serve(init: bytes) -> Callable[[bytes], bytes]:
     """Start the browser, and answer for pages; `init`: JSON of `path`, `cage`, `patience` (times the usual limits)."""
     settings = json.loads(init)
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(write_launcher(Path(folder), Found(settings["path"], settings["cage"])), settings["patience"])
+        found = Found(settings["path"], settings["cage"])
+        launcher = write_launcher(Path(folder), found)
+        session = Session(launcher, found.cage == "bubblewrap", settings["patience"])
     watchdog = Watchdog(os.getpid(), MAX_TREE_BYTES)
     pages = [0, 0]
 
