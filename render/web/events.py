@@ -69,9 +69,14 @@ class Events:
         self._count("requests", not told["request"]["url"].startswith(_LOCAL))
 
     def _paused(self, told: Mapping[str, Any]) -> None:
-        """A request of the network is refused; one that needs none goes on."""
+        """A request of the network is refused; one that needs none goes on.
+
+        A page that would go elsewhere stays as it is: an aborted navigation brings no page of errors, which would come
+        sooner or later than the picture.
+        """
         number = told["requestId"]
         if told["request"]["url"].startswith(_LOCAL):
             self._post("Fetch.continueRequest", {"requestId": number})
         else:
-            self._post("Fetch.failRequest", {"requestId": number, "errorReason": "Failed"})
+            reason = "Aborted" if told.get("resourceType") == "Document" else "Failed"
+            self._post("Fetch.failRequest", {"requestId": number, "errorReason": reason})
