@@ -22,6 +22,7 @@ from cairosvg.parser import Tree
 from cairosvg.surface import PNGSurface
 
 from gristmill.render.svg import cairo_gradients, cairo_text
+from gristmill.render.svg.stroke_box import device_box
 from gristmill.render.svg.vocabulary import OPAQUE, UNSEEN
 
 KEY = "data-gristmill-key"
@@ -119,7 +120,10 @@ class _Watched(cairo.Context):
         return box
 
     def stroked_box(self) -> Bounds:
-        """Box of the stroke in pixels: exact on upright axes, else the smaller of two that hold it."""
+        """Box of the stroke in pixels: exact but where slanted axes stand near 45 degrees.
+
+        There it is the smaller of two that hold it.
+        """
         x0, y0, x1, y1 = self.stroke_extents()
         points = [self.user_to_device(x, y) for x in (x0, x1) for y in (y0, y1)]
         xs, ys = [point[0] for point in points], [point[1] for point in points]
@@ -129,6 +133,11 @@ class _Watched(cairo.Context):
             return outer
         if min(abs(matrix[1]) + abs(matrix[2]), abs(matrix[0]) + abs(matrix[3])) < 1e-9:
             return outer
+        if abs(abs(matrix[0]) - abs(matrix[3])) + abs(abs(matrix[1]) - abs(matrix[2])) < 1e-9:
+            return self._turned_stroke_box(math.hypot(*matrix[:2]))
+        exact = device_box((x0, y0, x1, y1), matrix)
+        if exact is not None:
+            return exact
         reach = self.get_line_width() / 2 * math.hypot(*matrix[:4])
         if self.get_line_join() == cairo.LINE_JOIN_MITER:
             reach *= min(self.get_miter_limit(), 4)
@@ -139,6 +148,17 @@ class _Watched(cairo.Context):
             min(outer[2], x1 + reach),
             min(outer[3], y1 + reach),
         )
+
+    def _turned_stroke_box(self, scale: float) -> Bounds:
+        """Box of the stroke in pixels where the axes are turned and all lengths grow by `scale`."""
+        self.save()
+        self.identity_matrix()
+        self.set_line_width(self.get_line_width() * scale)
+        dashes, offset = self.get_dash()
+        self.set_dash([dash * scale for dash in dashes], offset * scale)
+        box = self.stroke_extents()
+        self.restore()
+        return box
 
     def stroke_map(self) -> None:
         """Stroke the map's path as this context would."""

@@ -1,7 +1,6 @@
 """Series as lines: shared by the families of line and area charts."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from gristmill.render.draws import Draws
 from gristmill.render.svg.charts import Plot
@@ -55,8 +54,3 @@ def marker(kind: str, at: Point, r: float, colour: str, theme: Theme) -> Node:
         d = [("M", x - r, y - r), ("L", x + r, y + r), ("M", x - r, y + r), ("L", x + r, y - r)]
         return path(d, {"fill": "none", "stroke": colour, "stroke-width": 2.5})
     return circle(*at, r, solid)
-
-
-def series_count(params: Mapping[str, Any]) -> int:
-    """How many lines there are."""
-    return len(params["values"])

@@ -25,7 +25,7 @@ class SvgDomain:
     """SVG drawings."""
 
     name: ClassVar[str] = "svg"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def families(self) -> tuple[str, ...]:
         """Names of the template families, sorted."""
@@ -146,4 +146,6 @@ def _row(one: Annotation) -> dict[str, Any]:
         "bbox_visible": finite(one.bbox_visible),
         "point": finite(one.point),
         "visible_frac": one.visible_frac if math.isfinite(one.visible_frac) else -1,
+        "truncated": bool(one.truncated),
+        "z": one.z,
     }

@@ -1,9 +1,14 @@
-"""The children that hold the engines: one draws, one judges; each dies alone and costs one record."""
+"""The children that hold the engines: one draws, one judges; each dies alone and costs one record.
+
+That it ran out of time or memory, or died, is an external effect (`manifests.effects`): it stands in the task's
+receipt, and a replay decides the same.
+"""
 
 import functools
 import os
 
 from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild
+from gristmill.manifests.effects import patient, settled
 from gristmill.render.protocol import Rejected
 from gristmill.render.svg.wire import Message, pack, unpack
 
@@ -16,8 +21,14 @@ _REASONS = {"timeout": "engine_timeout", "memory": "engine_memory", "died": "eng
 
 
 def ask(target: str, request: Message, limits: ChildLimits = LIMITS) -> Message:
-    """A child's answer. Raises Rejected for what it refuses, and for what costs it its life or its time."""
-    answer = _child(target, limits, os.getpid()).call(pack(request))
+    """A child's answer, with the effects of the task at hand.
+
+    Raises Rejected for what it refuses and for what costs it its life or its time, VerifyError where a replayed record
+    has an answer and here there is none.
+    """
+    answer = settled(
+        target, [pack(request)], lambda asked, patience: child(target, patient(limits, patience)).call_many(asked)
+    )[0]
     if isinstance(answer, ChildFailure):
         reason = _REASONS.get(answer.kind, "engine_error")
         raise Rejected(reason, f"{target.partition(':')[0].rpartition('.')[2]}: {answer.detail}"[:200], "quarantine")

@@ -15,6 +15,8 @@ from gristmill.render.svg.sanitise import by_id, local
 from gristmill.render.svg.style import Paints, cascade, fill_alphas, inherit, stroke_alphas
 from gristmill.render.svg.vocabulary import OPAQUE, PROPERTIES, SHAPES, SVG_NS, TEXTS, UNSEEN, XLINK_HREF
 
+SOFT = "data-gristmill-soft"
+"""The attribute of the flat document that names an element's paints that are not opaque."""
 _DROPPED = {"fill", "stroke", "fill-opacity", "stroke-opacity", "opacity", "color", "stop-color", "stop-opacity"}
 _MARKS = {"marker-start", "marker-mid", "marker-end", "shape-rendering", "text-rendering"}
 _LEFT_OUT = _DROPPED | _MARKS
@@ -58,6 +60,7 @@ class Flat:
             kinds = (*one.opaque, *one.soft) if shows(one.key) else one.opaque
             for kind in ("fill", "stroke"):
                 one.element.set(kind, number if kind in kinds else "none")
+            one.element.set(SOFT, " ".join(one.soft))
         return etree.tostring(self.root, encoding="unicode")
 
     def _write_styles(self) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from lxml import etree
 
 from gristmill.render.svg import compare, resvg_paint
+from gristmill.render.svg.alone import ranks_wrong
 from gristmill.render.svg.audit import audit
 from gristmill.render.svg.contrast import Colour, Mask, around, contrast, ground_colour, letter_colour
 from gristmill.render.svg.draw_child import set_size, set_up_cairo
@@ -30,7 +31,17 @@ _NOTES = 12
 _SCREEN_MAX_UNMATCHED = 8
 _SCREEN_MAX_MEAN = 2
 _SCREEN_MIN_INK = 0.5
-_WORST = ("owned_px_min", "outside_px_max", "box_off_px_max", "off_picture_px_max", "text_contrast_min", "text_ink_min")
+_WORST = (
+    "owned_px_min",
+    "outside_px_max",
+    "box_off_px_max",
+    "off_picture_px_max",
+    "full_off_px_max",
+    "visible_frac_off_max",
+    "text_contrast_min",
+    "text_ink_min",
+)
+_COUNTED = ("named_wrong", "point_missed", "visible_frac_wrong", "truncated_wrong")
 
 
 @dataclass
@@ -116,7 +127,7 @@ def _judge_rows(found: _Findings, head: Any, wanted: dict[int, Named], seen: tup
     # The tree was flattened: what elements say is read from the text anew.
     elements = in_order(etree.fromstring(head["text"].encode("utf-8", "surrogatepass")))
     found.measures.update({name: math.nan for name in _WORST})
-    found.measures.update({name: 0.0 for name in ("named_wrong", "point_missed", "visible_frac_wrong")})
+    found.measures.update({name: 0.0 for name in _COUNTED})
     found.measures["elements"] = float(len(head["rows"]))
     known: dict[int, tuple[Any, Named]] = {}
     for row in head["rows"]:
@@ -132,6 +143,7 @@ def _judge_rows(found: _Findings, head: Any, wanted: dict[int, Named], seen: tup
                 _judge_text(found, one, (box, maps), (mine, truth.second))
                 for run in _runs(elements, one):
                     _judge_run(found, run, (box, maps), mine)
+    _judge_order(found, list(known.values()), truth)
     if head["audit"]:
         unseen, outside, notes = audit(truth, list(known.values()), elements)
         found.measures.update({"audit_unseen": float(unseen), "audit_outside_px": float(outside)})
@@ -161,7 +173,32 @@ def _judge_place(found: _Findings, row: Any, one: Named, truth: Truth) -> tuple[
         found.count("point_missed", who)
     if not 0 < row["visible_frac"] <= 1:
         found.count("visible_frac_wrong", who)
+    _judge_alone(found, row, one, truth)
     return box, maps
+
+
+def _judge_alone(found: _Findings, row: Any, one: Named, truth: Truth) -> None:
+    """Hold full box, visible share and truncation against the element alone."""
+    who = f"{one.key} {one.role}"
+    mine = truth.alone(one)
+    found.worse("full_off_px_max", math.inf if mine is None else mine.full_off(row["bbox_full"]), who)
+    if mine is None:
+        return
+    found.worse("box_off_px_max", box_off(row["bbox_visible"], mine.visible), who)
+    found.worse("visible_frac_off_max", _share_off(row["visible_frac"], mine.visible_frac), who)
+    if mine.cut is not None and mine.cut != row["truncated"]:
+        found.count("truncated_wrong", who)
+
+
+def _share_off(found: float, truth: float) -> float:
+    """How far a share is off, as a share of the true one."""
+    return abs(found - truth) / truth if truth > 0 else math.inf
+
+
+def _judge_order(found: _Findings, known: Sequence[tuple[Any, Named]], truth: Truth) -> None:
+    """Hold `z` against the order in which the map was drawn."""
+    places = [(row["z"], mine.last) for row, one in known if (mine := truth.alone(one)) is not None]
+    found.measures["z_wrong"] = float(ranks_wrong(places))
 
 
 def _off_picture(row: Any, size: tuple[int, int]) -> float:

@@ -8,10 +8,6 @@ from functools import cache
 
 UNITS_PER_EM = 2048
 FIRST = 32
-CAP_HEIGHT_EM = 0.729
-X_HEIGHT_EM = 0.547
-DESCENT_EM = 0.236
-ASCENT_EM = 0.76
 
 # A face as the rest of the package names it: family, weight, style.
 FACES: dict[str, tuple[str, str, str]] = {

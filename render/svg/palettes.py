@@ -1,6 +1,6 @@
 """Colours that go together, and colours that can be read on others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -107,8 +107,3 @@ def ink_on(ground: str, dark: str = "#1a1a1a", light: str = "#ffffff") -> str:
 def ramp(low: str, high: str, count: int) -> list[str]:
     """Colours from low to high."""
     return [mix(low, high, place / max(count - 1, 1)) for place in range(count)]
-
-
-def cycled(colours: Sequence[str], place: int) -> str:
-    """A colour by place, beginning anew at the end."""
-    return colours[place % len(colours)]

@@ -30,7 +30,25 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("outside_px_max", "above", 2, "outside_box", "pixels by which the judge's map leaves an element's full box"),
     Rule("point_missed", "above", 0, "point_wrong", "points that do not hit their element in the judge's map"),
-    Rule("visible_frac_wrong", "above", 0, "visibility_wrong", "visible shares outside (0, 1], or off in the audit"),
+    Rule("visible_frac_wrong", "above", 0, "visibility_wrong", "visible shares outside (0, 1]"),
+    Rule(
+        "full_off_px_max",
+        "above",
+        2,
+        "full_box_wrong",
+        "pixels by which a side of a full box is off from the judge's geometry, or its pixels leave it",
+    ),
+    Rule(
+        "visible_frac_off_max",
+        "above",
+        0.05,
+        "visibility_wrong",
+        "by what part a visible share is off from the share of the element's pixels that the judge's map keeps",
+    ),
+    Rule(
+        "truncated_wrong", "above", 0, "truncation_wrong", "elements wrongly said to be cut by the edge, or not to be"
+    ),
+    Rule("z_wrong", "above", 0, "order_wrong", "annotations whose z is not their place in order of drawing"),
     Rule("text_contrast_min", "below", 2.0, "low_contrast", "contrast ratio (WCAG) of a text on its ground, the least"),
     Rule(
         "text_ink_min", "below", 0.3, "text_missing", "share of a text's pixels that differ from its ground, the least"

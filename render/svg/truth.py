@@ -1,7 +1,7 @@
 """Where the judge sees an element: id maps of the document that it has recoloured itself, drawn as they are needed.
 
-cairo draws them, from other code than the one that named the elements: own cascade, own copies for `use` and markers,
-nothing watched. Its geometry is what resvg's picture is held against. In audited samples resvg draws the maps as well:
+cairo draws them, from other code than the one that named the elements: own cascade, own copies for `use` and markers.
+Its geometry is what resvg's picture is held against. In audited samples resvg draws the maps as well:
 it takes four times as long.
 
 The first map has all paints, also those that are not opaque. It is right for all but elements under such paints; these
@@ -11,12 +11,14 @@ are looked for in a second map without them, and at last each in a map of its ow
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from lxml import etree
 
 from gristmill.render.svg import resvg_paint
+from gristmill.render.svg.alone import Alone, Orders, alone, uppermost
 from gristmill.render.svg.compare import any_channel, difference
 from gristmill.render.svg.flat import Flat
 from gristmill.render.svg.naming import Named, in_order
@@ -43,8 +45,20 @@ class Truth:
         self._keys = len(in_order(root))
         self._flat = Flat(root)
         self._left = _MAX_EXTRA_DRAWINGS
-        self.whole = self._drawn(lambda _: True)
+        self._told: list[Any] = []
+        self._alone: dict[int, Alone | None] = {}
+        self.whole = self._drawn_whole()
         self.whole_table = table(self.whole, self._keys)
+
+    def alone(self, one: Named) -> Alone | None:
+        """An element as it would be alone; None where it draws nothing."""
+        if one.key not in self._alone:
+            self._alone[one.key] = alone(self._told, self._upper, one)
+        return self._alone[one.key]
+
+    @cached_property
+    def _upper(self) -> Orders:
+        return uppermost(self._told, self.second.size)
 
     @cached_property
     def opaque(self) -> Labels | None:
@@ -104,6 +118,14 @@ class Truth:
         changed = self.changed_without([(one.key, one.end)])
         soft = bounds(changed) if changed is not None else None
         return soft is not None and max(soft[0] - x0, soft[1] - y0, x1 - soft[2], y1 - soft[3]) <= BOX_SLACK_PX
+
+    def _drawn_whole(self) -> Labels:
+        """The map with all paints, and what cairo tells of each."""
+        from gristmill.render.svg import cairo_flat
+
+        text = self._flat.document(lambda _: True, cairo_flat.colour)
+        whole, self._told = cairo_flat.draw_told(text, *self.second.size)
+        return self._drawn(lambda _: True) if self._by_resvg else whole
 
     def _drawn(self, shows: Callable[[int], bool]) -> Labels:
         if self._by_resvg:

@@ -116,7 +116,6 @@ BRANDS = (
     *("Alder", "Nimbus", "Corvo", "Lumen", "Onda", "Quill", "Sable", "Ember", "Mosaic", "Fjord", "Hollow", "Kindle"),
     *("Merino", "Nova", "Orbis", "Pixel", "Rowan", "Solis", "Umbra", "Zephyr", "Cobalt", "Drum", "Grain", "Mono"),
 )
-TRADES = ("coffee roasters", "studio", "books", "bakery", "cycles", "ceramics", "records", "nursery", "press", "labs")
 
 
 def subject(draws: Draws) -> str:

@@ -223,7 +223,8 @@ def _thing(scene: Scene, key: str, box: Box, seen: Seen | None, alone: float) ->
     }
     if seen:
         thing |= {"visible": list(_inside(seen.bounds, thing["full"])), "point": list(seen.point)}
-        thing["frac"] = min(seen.count / max(alone, 1.0), 1.0)
+        # Pixels of which nobody can tell whose they are (soft edges of letters) are shared out as the others are.
+        thing["frac"] = min(seen.count / max(alone - seen.unknown, seen.count, 1.0), 1.0)
     return thing
 
 

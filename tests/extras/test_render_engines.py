@@ -9,8 +9,9 @@ import pytest
 from gristmill.manifests.manifest import read_manifest
 from gristmill.pipeline.reader import TokenStream
 from tests.laws.running import call, fingerprint, run_inline, write_recipe
+from tests.render.needs import skip_without_svg
 
-pytest.importorskip("cairosvg", reason="needs gristmill[svg] and the system's libcairo2", exc_type=OSError)
+skip_without_svg()
 
 RECIPE = """
 name: pairs

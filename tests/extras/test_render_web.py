@@ -11,7 +11,8 @@ from PIL import Image
 
 from gristmill.render.make import first_failing
 from gristmill.render.protocol import Annotation, Code, Part, Rejected, Report, Shot, View
-from gristmill.render.web.domain import WebDomain
+from gristmill.render.web.domain import WebDomain, client
+from gristmill.render.web.probe import run_probe
 from tests.extras.web_pages import code, pages, skip_without_browser
 
 skip_without_browser()
@@ -197,6 +198,15 @@ def test_the_engine_tells_its_version_and_fonts() -> None:
     fingerprint = DOMAIN.fingerprint()
     assert fingerprint["chromium"] == state.version
     assert len(fingerprint["fonts"]) == 32
+
+
+def test_a_script_without_a_font_is_noticed() -> None:
+    """No font has letters of a plane that has none: what a page in Chinese would look like without a font for it."""
+    lost = {"Nothing": ("\U00050001", "fonts-of-nothing"), "Latin": ("a", "fonts-latin")}
+    state = run_probe(client(), lost)
+    assert not state.works
+    assert state.detail.endswith("no font for Nothing")
+    assert state.remedy == "install fonts (Debian: fonts-of-nothing)"
 
 
 def test_a_view_of_another_size_is_not_taken_for_right() -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from gristmill.manifests.manifest import read_manifest
 from tests.laws.running import command, fingerprint
+from tests.render.needs import skip_without_svg
 
-pytest.importorskip("cairosvg", reason="needs gristmill[svg] and the system's libcairo2", exc_type=OSError)
+skip_without_svg()
 
 COUNT = 1000
 MIN_ACCEPTED_FRAC = 0.9

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild
+from gristmill.manifests.effects import EFFECTS, PATIENCE, effects_of_task, facts_of_effects, patient
 from gristmill.render.protocol import Rejected
 from gristmill.render.svg import engines
 from gristmill.render.svg.domain import SvgDomain
@@ -85,3 +86,20 @@ def test_a_record_that_takes_too_much_memory_is_quarantined(svg: SvgDomain) -> N
     engines.child(engines.DRAW, tight).close()
     assert rejected.value.verdict == "quarantine"
     assert rejected.value.reason in ("engine_memory", "engine_error", "engine_died")
+
+
+def test_what_costs_a_child_its_time_stands_in_the_receipt_and_a_replay_decides_the_same(svg: SvgDomain) -> None:
+    tight = dataclasses.replace(engines.LIMITS, max_seconds_per_record=0.001)
+    request = Message({"what": "draw", "text": HAND_WRITTEN["use"], "width": 1500, "height": 1500, "parts": []})
+    with effects_of_task(None):
+        with pytest.raises(Rejected) as first:
+            engines.ask(engines.DRAW, request, tight)
+        recorded = facts_of_effects()[EFFECTS]
+    engines.child(engines.DRAW, tight).close()
+    with effects_of_task(recorded):
+        with pytest.raises(Rejected) as again:
+            engines.ask(engines.DRAW, request)
+        assert facts_of_effects()[EFFECTS] == recorded
+        assert engines.ask(engines.DRAW, request, tight).head["rows"], "the second was answered, whatever it took"
+    assert (again.value.reason, again.value.detail) == (first.value.reason, first.value.detail)
+    engines.child(engines.DRAW, patient(tight, PATIENCE)).close()

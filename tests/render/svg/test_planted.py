@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gristmill.render.draws import Draws
 from gristmill.render.protocol import Annotation, Code, Shot
 from gristmill.render.svg.domain import SvgDomain
 from tests.render.svg.drawings import first_failure, scattered
@@ -61,6 +62,114 @@ FAULTS: dict[str, Fault] = {
     "not finite": lambda one, _: replace(one, point=(float("nan"), one.point[1])),
     "visible share over 1": lambda one, _: replace(one, visible_frac=1.5),
 }
+
+Field = Callable[[Annotation, Shot, int], Annotation]
+
+
+def _full(one: Annotation, shot: Shot, sides: tuple[float, float, float, float]) -> Annotation:
+    """The full box with its sides moved, within the picture."""
+    x0, y0, x1, y1 = (a + b for a, b in zip(one.bbox_full, sides, strict=True))
+    return replace(one, bbox_full=(max(x0, 0.0), max(y0, 0.0), min(x1, float(shot.width)), min(y1, float(shot.height))))
+
+
+def _seen(one: Annotation, shot: Shot, sides: tuple[float, float, float, float]) -> Annotation:
+    x0, y0, x1, y1 = (a + b for a, b in zip(one.bbox_visible, sides, strict=True))
+    found = max(x0, 0.0), max(y0, 0.0), min(x1, float(shot.width)), min(y1, float(shot.height))
+    return replace(one, bbox_visible=found)
+
+
+def _side(place: int, by: float) -> tuple[float, float, float, float]:
+    return tuple(by if place == each else 0.0 for each in range(4))  # type: ignore[return-value]
+
+
+def _doubled(one: Annotation, shot: Shot) -> Annotation:
+    wide = one.bbox_full[2] - one.bbox_full[0]
+    return _full(one, shot, (-wide, 0, wide, 0))
+
+
+def _thinned(one: Annotation, side: int) -> Annotation:
+    box = list(one.bbox_visible)
+    box[side] = (box[side % 2] + box[side % 2 + 2]) / 2
+    return replace(one, bbox_visible=tuple(box))  # type: ignore[arg-type]
+
+
+SIDES = ("left", "top", "right", "bottom")
+ONE_FIELD: dict[str, Field] = {
+    "full box doubled": lambda one, shot, _: _doubled(one, shot),
+    "full box is the picture": lambda one, shot, _: replace(
+        one, bbox_full=(0.0, 0.0, float(shot.width), float(shot.height))
+    ),
+    **{f"full box, {side} +3": lambda one, shot, _, n=n: _full(one, shot, _side(n, 3)) for n, side in enumerate(SIDES)},
+    **{
+        f"full box, {side} -3": lambda one, shot, _, n=n: _full(one, shot, _side(n, -3)) for n, side in enumerate(SIDES)
+    },
+    **{f"visible box, {s} +3": lambda one, shot, _, n=n: _visible(one, shot, _side(n, 3)) for n, s in enumerate(SIDES)},
+    **{
+        f"visible box, {s} -3": lambda one, shot, _, n=n: _visible(one, shot, _side(n, -3)) for n, s in enumerate(SIDES)
+    },
+    **{f"visible box, {s} at the middle": lambda one, _, __, n=n: _thinned(one, n) for n, s in enumerate(SIDES)},
+    "visible share halved": lambda one, _, __: replace(one, visible_frac=one.visible_frac / 2),
+    "visible share less by a tenth": lambda one, _, __: replace(one, visible_frac=one.visible_frac * 0.9),
+    "visible share is more": lambda one, _, __: replace(one, visible_frac=min(one.visible_frac * 1.2, 1.0)),
+    "visible share is 0": lambda one, _, __: replace(one, visible_frac=0.0),
+    "truncated flipped": lambda one, _, __: replace(one, truncated=not one.truncated),
+    "z is 0": lambda one, _, __: replace(one, z=0),
+    "z one more": lambda one, _, __: replace(one, z=one.z + 1),
+    "z one less": lambda one, _, __: replace(one, z=one.z - 1),
+    "z is the last": lambda one, _, count: replace(one, z=count - 1),
+}
+_LEAST_SHARE_OFF = 0.06
+
+
+def _is_fault(one: Annotation, wrong: Annotation) -> bool:
+    """Whether a plant is one: at the picture's edge a box may stay what it is, and a share of 1 is no more than 1."""
+    if wrong.visible_frac != one.visible_frac:
+        return abs(wrong.visible_frac - one.visible_frac) > _LEAST_SHARE_OFF * one.visible_frac
+    boxes = zip((*one.bbox_full, *one.bbox_visible), (*wrong.bbox_full, *wrong.bbox_visible), strict=True)
+    off = max(abs(a - b) for a, b in boxes)
+    return wrong != one and (off == 0 or off > 2.5)
+
+
+@pytest.fixture(scope="module")
+def drawings(svg: SvgDomain) -> list[tuple[Code, Shot, tuple[Annotation, ...]]]:
+    """One of each family that is accepted, and scattered shapes."""
+    codes = [svg.to_code(svg.sample_spec(name, Draws("planted", name))) for name in svg.families()]
+    found: list[tuple[Code, Shot, tuple[Annotation, ...]]] = []
+    for sample in [*codes, *(scattered(seed, 8) for seed in range(DRAWINGS, DRAWINGS + 12))]:
+        shot = svg.render(sample)
+        annotations = svg.annotate(sample, shot)
+        if not first_failure(svg.rules(), svg.verify(sample, shot, annotations)):
+            found.append((sample, shot, annotations))
+    assert len(found) > 50
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ONE_FIELD)
+def test_every_fault_of_one_field_is_caught(
+    svg: SvgDomain, drawings: list[tuple[Code, Shot, tuple[Annotation, ...]]], name: str
+) -> None:
+    planted, missed = 0, list[tuple[int, Annotation, Annotation]]()
+    for number, (sample, shot, annotations) in enumerate(drawings):
+        wrongs = ((at, ONE_FIELD[name](one, shot, len(annotations))) for at, one in enumerate(annotations))
+        faults = [(at, wrong) for at, wrong in wrongs if _is_fault(annotations[at], wrong)]
+        if not faults:
+            continue
+        planted += 1
+        at, wrong = faults[number * 7 % len(faults)]
+        report = svg.verify(sample, shot, (*annotations[:at], wrong, *annotations[at + 1 :]))
+        if not first_failure(svg.rules(), report):
+            missed.append((number, annotations[at], wrong))
+    assert planted >= 20
+    assert missed == []
+
+
+@pytest.mark.slow
+def test_all_wrong_alike_are_caught(svg: SvgDomain, drawings: list[tuple[Code, Shot, tuple[Annotation, ...]]]) -> None:
+    for name in ("full box is the picture", "visible share halved", "truncated flipped", "z is 0"):
+        for sample, shot, annotations in drawings[::3]:
+            wrong = tuple(ONE_FIELD[name](one, shot, len(annotations)) for one in annotations)
+            assert first_failure(svg.rules(), svg.verify(sample, shot, wrong)), name
 
 
 @pytest.fixture(scope="module")
