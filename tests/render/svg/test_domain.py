@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gristmill.render.draws import Draws
 from gristmill.render.protocol import Part, Rejected
 from gristmill.render.svg.domain import SvgDomain
 from tests.render.svg.drawings import HAND_WRITTEN, HEAD, by_id, code, first_failure, scattered
@@ -149,3 +150,9 @@ def test_forms_look_the_same_and_keep_the_elements(svg: SvgDomain) -> None:
             assert first_failure(svg.rules(), report) == "", (name, form)
             assert other != text
     assert seen == {"minified", "pretty", "simplified"}
+
+
+def test_code_with_room_for_it_has_all_forms(svg: SvgDomain) -> None:
+    made = (svg.to_code(svg.sample_spec(name, Draws("forms", name))) for name in ("bar_chart", "face"))
+    for sample in (code(HAND_WRITTEN["sheet"]), *made):
+        assert set(svg.code_forms(sample)) == {"minified", "pretty", "simplified"}

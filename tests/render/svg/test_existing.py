@@ -91,4 +91,5 @@ def test_a_real_collection_passes_but_for_known_reasons(svg: SvgDomain) -> None:
         except Rejected as rejected:
             found[rejected.reason] += 1
     assert found["accepted"] >= 0.95 * len(files), found
-    assert set(found) <= {"accepted", "engines_differ", "nothing_named", "not_xml"}, found
+    assert set(found) <= {"accepted", "engines_differ", "nothing_named", "not_xml", "box_wrong"}, found
+    assert found["box_wrong"] <= 0.02 * len(files), "slivers whose few pixels lie elsewhere in the judge's map"

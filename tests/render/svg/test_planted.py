@@ -103,10 +103,8 @@ ONE_FIELD: dict[str, Field] = {
     **{
         f"full box, {side} -3": lambda one, shot, _, n=n: _full(one, shot, _side(n, -3)) for n, side in enumerate(SIDES)
     },
-    **{f"visible box, {s} +3": lambda one, shot, _, n=n: _visible(one, shot, _side(n, 3)) for n, s in enumerate(SIDES)},
-    **{
-        f"visible box, {s} -3": lambda one, shot, _, n=n: _visible(one, shot, _side(n, -3)) for n, s in enumerate(SIDES)
-    },
+    **{f"visible box, {s} +3": lambda one, shot, _, n=n: _seen(one, shot, _side(n, 3)) for n, s in enumerate(SIDES)},
+    **{f"visible box, {s} -3": lambda one, shot, _, n=n: _seen(one, shot, _side(n, -3)) for n, s in enumerate(SIDES)},
     **{f"visible box, {s} at the middle": lambda one, _, __, n=n: _thinned(one, n) for n, s in enumerate(SIDES)},
     "visible share halved": lambda one, _, __: replace(one, visible_frac=one.visible_frac / 2),
     "visible share less by a tenth": lambda one, _, __: replace(one, visible_frac=one.visible_frac * 0.9),
