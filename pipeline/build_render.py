@@ -52,7 +52,9 @@ def list_files(ctx: Context, spec: DatasetSpec, render: LoadedRender) -> list[In
             selection = Selection(domains.SUFFIXES.get(render.domain.name, ()), file_links=False)
             ctx.listings[name] = listing_of(ctx, render.rendered.patterns, selection)
         except InputError as error:
-            raise InputError(error.what, error.where or render.rendered.where, error.value, error.remedy) from error
+            raise InputError(
+                error.what, error.where or render.rendered.key_where["from"], error.value, error.remedy
+            ) from error
     return ctx.listings[name]
 
 

@@ -160,8 +160,7 @@ def build_dataset(
 
 def _resources(spec: DatasetSpec, phase: Phase, index: int) -> Resources:
     """What the tasks of a phase take: enough for any of its steps, and for its origin where it begins with that."""
-    begins = index == 0 and not isinstance(spec.origin, FromOrigin)
-    origin = spec.origin.resources if begins else None
+    origin = spec.origin.resources if index == 0 and not isinstance(spec.origin, FromOrigin) else None
     return phase.resources().with_those_of(origin.resources if origin else SMALL)
 
 

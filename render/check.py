@@ -24,16 +24,17 @@ from gristmill.render import domains as catalogue
 from gristmill.render.dataset import record_of
 from gristmill.render.protocol import Domain
 from gristmill.render.recheck import REASONS, Finding, reasons_of, recheck
-from gristmill.render.record import META, source_of
+from gristmill.render.record import source_of
 from gristmill.stages.params import file_param, param
 from gristmill.stages.protocol import Mapped, Reason, RowVerdict
+from gristmill.stages.vision.scene import META
 
 _READS = ("id", "source", "derivation", "text", "media", "meta")
 
 
 @dataclass(frozen=True)
 class RenderCheck:
-    """Draw the code of render pairs again; drop records whose picture or annotations are others."""
+    """Draw the code of render pairs again; drop records whose picture or annotations are others (experimental)."""
 
     name: ClassVar[str] = "render_check"
     version: ClassVar[int] = 2

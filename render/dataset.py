@@ -15,7 +15,8 @@ from gristmill.manifests.errors import UsageError
 from gristmill.manifests.manifest import MANIFEST, Manifest, published, read_manifest
 from gristmill.manifests.shard import read_shard
 from gristmill.render.make import EXISTING
-from gristmill.render.record import META, SOURCE
+from gristmill.render.record import SOURCE
+from gristmill.stages.vision.scene import META
 
 ORIGIN = "render"
 ACCEPTED = "render_accepted"

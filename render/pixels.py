@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from blake3 import blake3
 from PIL import Image
 
 from gristmill.manifests.child import ChildFailure, ChildLimits
 from gristmill.manifests.effects import ask_child
+from gristmill.manifests.picture_hash import picture_hash
 
 CHILD_TARGET = "gristmill.render.pixels_child:make"
 MAX_PIXELS = 1 << 26
@@ -70,8 +70,8 @@ def decode_stored(png: bytes) -> Decoded | ChildFailure:
 
 def _decoded(image: Image.Image) -> Decoded:
     rgba: Any = np.asarray(image)
-    head = f"{image.width}x{image.height}\0".encode()
-    return Decoded(rgba, blake3(head).update(image.tobytes()).hexdigest(_HASH_BYTES), _dhash(image))
+    pixels = picture_hash(image.width, image.height, image.tobytes())[:_HASH_BYTES]
+    return Decoded(rgba, pixels.hex(), _dhash(image))
 
 
 def _dhash(image: Image.Image) -> str:

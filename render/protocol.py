@@ -13,7 +13,7 @@ left, boxes (x0, y0, x1, y1) half open, float64.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from gristmill.render.draws import Draws
 from gristmill.stages.protocol import Reason, Rule, Verdict
@@ -195,4 +195,13 @@ class Domain(Protocol):
 
     def fingerprint(self) -> Mapping[str, str]:
         """Versions of what decides a sample's bytes and is not this code: engines, fonts."""
+        ...
+
+
+@runtime_checkable
+class HasForms(Protocol):
+    """A domain that can write the same drawing in other ways."""
+
+    def code_forms(self, code: Code) -> dict[str, str]:
+        """Other texts of the same picture by what was done, each seen to look the same. Raises Rejected."""
         ...

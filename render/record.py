@@ -9,7 +9,9 @@ PNG bytes, sha256, size, annotations (`manifests.coordinates`, coord_spec 1).
 sides; of the content for existing code), `seed`, `slot`, `attempt` and `file` (null where they do not apply),
 `language`, `code_chars` ([start, stop) of the code in `text`, in characters), `view` (width_px, height_px, scale),
 `skeleton` (32 hex digits), `dhash`, `pixels`, `engine`, `judge`, `fonts` (digest), `twice`, `verify` (measures),
-`notes`, `coord_spec`, `views` (of each annotation in order: box, visible box and point as text in both views).
+`notes`, `coord_spec`, `views` (of each annotation in order: box, visible box and point as text in both views), and
+`code_forms` where the domain writes the code in other ways (minified, pretty, simplified) that it has seen to look the
+same: text by name, of FORMS_FRAC of the records, chosen by their code, null for the others.
 """
 
 import json
@@ -27,11 +29,13 @@ from gristmill.manifests.coordinates_text import VIEWS, box_text, point_text
 from gristmill.manifests.schema import DOCUMENT, MEDIUM_CHAR, content_hash
 from gristmill.render.domains import fonts_digest
 from gristmill.render.make import EXISTING, Sample
-from gristmill.render.protocol import Annotation, Code, Domain
+from gristmill.render.protocol import Annotation, Code, Domain, HasForms, Rejected
+from gristmill.stages.vision.scene import META, fenced
 
-META = "render"
 SOURCE = "render"
 SPLITS: Mapping[str, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
+FORMS_FRAC = 0.25
+"""Share of the records that get their code's other forms: each form costs a drawing."""
 _HASH_BYTES = 16
 
 
@@ -65,20 +69,11 @@ def _record(sample: Sample, domain: Domain, license_: str | None, fonts: str) ->
 
 def text_of(code: Code) -> tuple[str, int]:
     """The text of a record, and where in it the code starts (characters). The fence is longer than any in the code."""
-    fence = "`" * max(3, 1 + _longest_run(code.text))
-    head = f"{fence}{code.language}\n"
-    block = head + code.text + ("" if code.text.endswith("\n") else "\n") + fence
+    block = fenced(code.text, code.language)
+    start = block.index("\n") + 1
     if _hash(code.text)[0] & 1:
-        return f"{MEDIUM_CHAR}\n\n{block}", 3 + len(head)
-    return f"{block}\n\n{MEDIUM_CHAR}", len(head)
-
-
-def _longest_run(text: str) -> int:
-    longest = run = 0
-    for char in text:
-        run = run + 1 if char == "`" else 0
-        longest = max(longest, run)
-    return longest
+        return f"{MEDIUM_CHAR}\n\n{block}", 3 + start
+    return f"{block}\n\n{MEDIUM_CHAR}", start
 
 
 def _medium(sample: Sample) -> dict[str, Any]:
@@ -125,7 +120,27 @@ def _meta(sample: Sample, domain: Domain, code_start: int, fonts: str) -> dict[s
         "notes": list(sample.report.notes),
         "coord_spec": COORD_SPEC,
         "views": coordinate_views(looked.annotations, Size(looked.shot.width, looked.shot.height)),
+        "code_forms": forms_of(domain, code),
     }
+
+
+def forms_of(domain: Domain, code: Code) -> dict[str, str] | None:
+    """Other texts of the same picture, by name; None for a domain that has none and for code that gets none.
+
+    A form that costs an engine its life is no fault of the sample, which was verified without it.
+    """
+    if not isinstance(domain, HasForms) or not gets_forms(code):
+        return None
+    try:
+        found = domain.code_forms(code)
+    except Rejected:
+        return None
+    return {name: text for name, text in sorted(found.items()) if MEDIUM_CHAR not in text}
+
+
+def gets_forms(code: Code) -> bool:
+    """Whether code is of the share whose other forms are kept: by its content."""
+    return _share(f"forms\0{code.text}") < FORMS_FRAC
 
 
 def coordinate_views(annotations: Sequence[Annotation], size: Size) -> list[dict[str, Any]]:
@@ -149,12 +164,17 @@ def coordinate_views(annotations: Sequence[Annotation], size: Size) -> list[dict
 def split_of(kind: str, family: str, code: str) -> str:
     """train, validation or test: of the family, whatever the seed; of the code itself where somebody else wrote it."""
     key = f"split\0{kind}\0{family}" + (f"\0{code}" if family == EXISTING else "")
-    share = int.from_bytes(_hash(key)[:8], "big") / 2.0**64
+    share = _share(key)
     for name, frac in SPLITS.items():
         share -= frac
         if share < 0:
             return name
     return next(iter(SPLITS))
+
+
+def _share(key: str) -> float:
+    """A number of [0, 1) that a text decides."""
+    return int.from_bytes(_hash(key)[:8], "big") / 2.0**64
 
 
 def _hash(text: str) -> bytes:

@@ -84,10 +84,10 @@ def _numbers(seen: _Seen) -> dict[str, Any]:
     return {
         "records": len(seen.pixels),
         "skeletons": len(set(seen.skeletons)),
-        "skeletons_per_200": _distinct(seen.skeletons, 200),
-        "skeletons_per_1000": _distinct(seen.skeletons, 1000),
+        "skeletons_per_200": distinct(seen.skeletons, 200),
+        "skeletons_per_1000": distinct(seen.skeletons, 1000),
         "dhashes": len(set(seen.dhashes)),
-        "dhashes_per_1000": _distinct(seen.dhashes, 1000),
+        "dhashes_per_1000": distinct(seen.dhashes, 1000),
         "same_pixels": len(seen.pixels) - len(set(seen.pixels)),
         "annotations_mean": round(sum(seen.annotations) / len(seen.annotations), 2) if seen.annotations else None,
         "visible_frac_median": round(median(seen.visible), 4) if seen.visible else None,
@@ -95,7 +95,8 @@ def _numbers(seen: _Seen) -> dict[str, Any]:
     }
 
 
-def _distinct(values: Sequence[str], of: int) -> int | None:
+def distinct(values: Sequence[str], of: int) -> int | None:
+    """How many of the first `of` values differ; None where there are fewer."""
     return len(set(values[:of])) if len(values) >= of else None
 
 

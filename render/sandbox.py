@@ -6,11 +6,11 @@
 | `declarative` | input without programs: SVG, HTML without scripts, JSON | the same, behind an allow-list parser |
 | `program` | programs that somebody else wrote, or a model | this sandbox, or not at all |
 
-`ask_engine` serves the first two. `run_programs` serves the third: each program runs alone in bubblewrap, without
-network, files, processes or privileges (`sandbox_bwrap`), behind a filter of system calls (`sandbox_seccomp`), under
-rlimits, a clock and a watch on memory (`sandbox_watch`), started and watched by a killable child that stays warm
-(`sandbox_child`). There is no other way to run one: where no sandbox works `require_sandbox` refuses
-(EngineMissingError), and so does `run_programs`.
+Engines of the first two are asked by `effects.ask_child`. `run_programs` serves the third: each program runs alone in
+bubblewrap, without network, files, processes or privileges (`sandbox_bwrap`), behind a filter of system calls
+(`sandbox_seccomp`), under rlimits, a clock and a watch on memory (`sandbox_watch`), started and watched by a killable
+child that stays warm (`sandbox_child`). There is no other way to run one: where no sandbox works `require_sandbox`
+refuses (EngineMissingError), and so does `run_programs`.
 
 One program costs one record: what it does to itself is its `ChildFailure`, the next one runs. Time-outs, deaths and
 memory are external effects (`manifests.effects`): recorded with the task, replayed from there. What a program writes
@@ -22,10 +22,10 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal, cast
+from typing import cast
 
 from gristmill.manifests.child import ChildFailure, ChildLimits, FailureKind, Payload, shared_child
-from gristmill.manifests.effects import LEAST_PATIENT_S, Answer, ask_child, settled
+from gristmill.manifests.effects import LEAST_PATIENT_S, Answer, settled
 from gristmill.manifests.errors import EngineLostError, EngineMissingError, GristmillError
 from gristmill.render.protocol import EngineState
 from gristmill.render.sandbox_bwrap import bubblewrap
@@ -35,13 +35,6 @@ from gristmill.render.sandbox_seccomp import filter_bytes
 
 CHILD_TARGET = "gristmill.render.sandbox_child:make"
 NAME = "sandbox"
-
-Tier = Literal["template", "declarative", "program"]
-TIER_LIMITS = {
-    "template": ChildLimits(max_seconds_per_record=10.0, max_rss_bytes=2 << 30, max_output_bytes=64 << 20),
-    "declarative": ChildLimits(max_seconds_per_record=10.0, max_rss_bytes=2 << 30, max_output_bytes=64 << 20),
-}
-"""Of the tiers that need no sandbox; an engine may ask for less."""
 
 _SLACK_SECONDS = 20.0
 """What starting, watching and ending a program may take beside its own time."""
@@ -86,11 +79,6 @@ class Ran:
     exit_code: int
     stdout: bytes
     stderr: bytes
-
-
-def ask_engine(target: str, tier: Literal["template", "declarative"], payloads: Sequence[Payload]) -> list[Answer]:
-    """The answers of an engine in a killable child, in order, under the limits of its tier. As `effects.ask_child`."""
-    return ask_child(target, TIER_LIMITS[tier], payloads)
 
 
 def run_programs(programs: Sequence[Program], limits: ProgramLimits | None = None) -> list[Ran | ChildFailure]:

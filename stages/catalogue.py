@@ -57,6 +57,7 @@ BUILTIN: Mapping[str, str] = {
     "decontaminate": "gristmill.stages.dedup.decontaminate:Decontaminate",
     "picture_dedup": "gristmill.stages.dedup.pictures:PictureDedup",
     "render_forms": "gristmill.stages.vision.render_forms:RenderForms",
+    "render_split": "gristmill.stages.vision.render_split:RenderSplit",
     "datatrove": "gristmill.stages.datatrove.stage:DatatroveFilter",
 }
 

@@ -1,13 +1,14 @@
 """Renews docs/stages.md from the catalogue: `python -m tests.stages_table`.
 
-One section a built-in stage: what it does, its parameters, the rules by which it drops with their sources, and its
-other reasons. tests/test_docs.py refuses a page that says something else than the code.
+One section a built-in stage, `render_check` among them: what it does, its parameters, the rules by which it drops with
+their sources, and its other reasons. tests/test_docs.py refuses a page that says something else than the code.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gristmill.render.recheck import REASONS
 from gristmill.stages import catalogue
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "stages.md"
@@ -59,11 +60,19 @@ def section(stage: Mapping[str, Any]) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def render_check() -> dict[str, Any]:
+    """The stage of `render`; of its reasons those that do not depend on which engines are there."""
+    stage = catalogue.describe("render_check")
+    own = {word.reason for word in REASONS}
+    return {**stage, "reasons": [reason for reason in stage["reasons"] if reason["reason"] in own]}
+
+
 def page() -> str:
     """The whole page."""
-    stages = [catalogue.describe(name) for name in catalogue.BUILTIN]
+    stages = [*map(catalogue.describe, catalogue.BUILTIN), render_check()]
     names = "\n".join(f"* [{s['name']}](#{s['name']}): {s['doc']}" for s in stages)
-    return "\n".join((HEAD, names + "\n", *map(section, stages)))
+    further = "Beside these, the reasons of its domains: `gristmill stage list render_check` names them.\n"
+    return "\n".join((HEAD, names + "\n", *map(section, stages), further))
 
 
 if __name__ == "__main__":

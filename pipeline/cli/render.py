@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gristmill.manifests.errors import EXIT_DONE, AlarmError, UsageError
+from gristmill.manifests.errors import EXIT_DONE, AlarmError, InputError, UsageError
 from gristmill.pipeline.cli import render_report, render_sheet
 from gristmill.pipeline.cli.command import Command
-from gristmill.pipeline.cli.render_recipe import RECIPE, put_recipe
+from gristmill.pipeline.cli.render_recipe import RECIPE, put_recipe, told_by_option
 from gristmill.pipeline.cli.run import output_folder
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ DOMAIN is svg or web, or ./FILE.py:CLASS with the methods of gristmill.render.pr
 filled by the first of five attempts that verification lets through: the picture is drawn from the code's text, what is
 where in it is measured, and a second engine or a second look must agree. What is rejected stands in the books with its
 reason, value and limit, and the run stops (exit 5) when too few are let through. The same seed, versions and fonts give
-the same bytes, whatever the number of workers; a larger count keeps what is there, and another seed or other families
-want another DIR.
+the same bytes, whatever the number of workers; a larger count keeps what is there. A smaller one, another seed or other
+families want another DIR.
 
 With --from, code that exists already is taken the same way: made safe, drawn, annotated, verified.
 
@@ -37,7 +37,7 @@ your own writes as `render: {{svg: 200}}`, with steps behind it. `gristmill doct
 
 for instance:
   gristmill render svg --count 200 --seed 1 --out pairs
-  gristmill render svg --count 40 --families charts,maps --out try
+  gristmill render svg --count 40 --families bar_chart,street_map --out try
   gristmill render svg --from icons/ "more/*.svg" --out icons
   gristmill render report pairs                     how varied they are, by family
   gristmill render sheet pairs --out sheets         pictures with their boxes, a sheet for each family
@@ -76,7 +76,11 @@ def run(args: argparse.Namespace) -> int:
     started_s = time.monotonic()
     text, name = recipe_text(args)
     out = output_folder(args.out)
-    manifest = _made(args, put_recipe(out, text), out)[name]
+    loaded = put_recipe(out, text)
+    try:
+        manifest = _made(args, loaded, out)[name]
+    except InputError as error:
+        raise told_by_option(error, out, text) from error
     _tell(args, out / name, manifest, time.monotonic() - started_s)
     return EXIT_DONE
 
@@ -114,6 +118,8 @@ def recipe_text(args: argparse.Namespace) -> tuple[str, str]:
 
     if (args.count is None) == (args.from_ is None):
         raise UsageError("takes one of both", "--count, --from", None, "give --count N, or --from FILE...")
+    if not all(args.from_ or ["."]):
+        raise UsageError("names nothing", "--from", "", "give files, folders or globs; . is this folder")
     out = Path(args.out).resolve()
     domain = args.domain
     if domains.is_user_file(domain):

@@ -21,7 +21,7 @@ from cairosvg.helpers import paint, size
 from cairosvg.parser import Tree
 from cairosvg.surface import PNGSurface
 
-from gristmill.render.svg import cairo_text
+from gristmill.render.svg import cairo_gradients, cairo_text
 from gristmill.render.svg.stroke_box import device_box
 from gristmill.render.svg.vocabulary import OPAQUE, UNSEEN
 
@@ -324,4 +324,5 @@ def _gradient_alphas(surface: Any, name: str) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+cairo_gradients.install()
 cairo_text.install()

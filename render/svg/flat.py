@@ -20,6 +20,7 @@ SOFT = "data-gristmill-soft"
 _DROPPED = {"fill", "stroke", "fill-opacity", "stroke-opacity", "opacity", "color", "stop-color", "stop-opacity"}
 _MARKS = {"marker-start", "marker-mid", "marker-end", "shape-rendering", "text-rendering"}
 _LEFT_OUT = _DROPPED | _MARKS
+_STYLE_ONLY = frozenset(["font-kerning"])
 _SERVERS = frozenset(["linearGradient", "radialGradient", "clipPath", "pattern", "style", "stop", "svg"])
 _UNDRAWN = (_SERVERS - {"svg"}) | {"marker", "symbol", "title", "desc", "defs"}
 _MAX_COPIES = 5_000
@@ -65,14 +66,17 @@ class Flat:
     def _write_styles(self) -> None:
         """Properties that are kept become each element's attributes; all others go, style sheets too.
 
-        A `style` would say the same, and cost the engine a parser of CSS for each element.
+        A `style` would say the same, and cost cairosvg a parser of CSS for each element; but resvg heeds `font-kerning`
+        there alone.
         """
         for element in list(self.root.iter(etree.Element)):
             own = self.styles[element]
             for name in (*PROPERTIES, "class", "style"):
                 element.attrib.pop(name, None)
             for name, value in own.items():
-                if name not in _LEFT_OUT:
+                if name in _STYLE_ONLY:
+                    element.set("style", f"{element.get('style') or ''};{name}:{value}".lstrip(";"))
+                elif name not in _LEFT_OUT:
                     element.set(name, value)
             if local(element) == "style":
                 element.text = ""

@@ -106,11 +106,11 @@ def _picture_measures(mine: Pixels, second: Second) -> dict[str, float]:
     off = max(abs(mine.shape[1] - width), abs(mine.shape[0] - height), second.reduced_off_px)
     colours, ink = compare.colours_and_ink(mine)
     found = {"size_off_px": float(off), "colours": float(colours), "ink_frac": ink}
-    pair = (math.nan, math.nan) if off else _engines_differ(mine, second)
+    pair = (math.nan, math.nan) if off else engines_differ(mine, second)
     return found | dict(zip(("unmatched_px_per_65536", "mean_abs_diff"), pair, strict=True))
 
 
-def _engines_differ(mine: Pixels, second: Second) -> tuple[float, float]:
+def engines_differ(mine: Pixels, second: Second) -> tuple[float, float]:
     """Unmatched pixels per AREA_PX and mean difference: of the reduced pictures where these are alike, else of both."""
     if second.factor > 1:
         small, theirs = reduced(mine, second.factor), second.reduced

@@ -9,10 +9,12 @@ templates in its own sandbox and untrusted pages are refused; root without bubbl
 Every process of the browser has RLIMIT_DATA of MAX_PROCESS_DATA_BYTES besides the watchdog of `memory`.
 """
 
+import atexit
 import functools
 import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -28,7 +30,6 @@ FLAGS = (
     "--headless",
     "--remote-debugging-pipe",
     "--no-startup-window",
-    "--user-data-dir=/tmp/gristmill-browser",
     "--hide-scrollbars",
     "--mute-audio",
     "--font-render-hinting=none",
@@ -77,8 +78,10 @@ _BINDS = ("/usr", "/bin", "/lib", "/lib64", "/opt", "/etc/fonts", "/etc/chromium
 _SCRIPT = """#!/bin/sh
 ulimit -c 0
 ulimit -d {data_kib}
-exec {command} "$@"
+exec {command} --user-data-dir={profile} "$@"
 """
+_CAGED_PROFILE = "/tmp/profile"
+"""In the cage, whose /tmp is its own."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,10 @@ def refuses(found: Found, trusted: bool) -> str:
 
 def write_launcher(folder: Path, found: Found) -> Path:
     """A program in `folder` that starts the caged browser with the arguments given to it."""
-    words = bubblewrap_words(found.path) if found.cage == "bubblewrap" else [found.path]
-    text = _SCRIPT.format(data_kib=MAX_PROCESS_DATA_BYTES >> 10, command=" ".join(map(_quoted, words)))
+    caged = found.cage == "bubblewrap"
+    words, profile = (bubblewrap_words(found.path), _CAGED_PROFILE) if caged else ([found.path], _own_profile())
+    command = " ".join(map(_quoted, words))
+    text = _SCRIPT.format(data_kib=MAX_PROCESS_DATA_BYTES >> 10, command=command, profile=_quoted(profile))
     path = folder / "browser.sh"
     path.write_text(text, encoding="utf-8")
     path.chmod(0o700)
@@ -131,6 +136,13 @@ def bubblewrap_words(program: str) -> list[str]:
     for name, value in (("HOME", "/tmp"), ("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TZ", "UTC")):
         words += ["--setenv", name, value]
     return [*words, "--", program]
+
+
+def _own_profile() -> str:
+    """A folder for a browser that no cage keeps apart: two browsers of one profile are one."""
+    folder = tempfile.mkdtemp(prefix="gristmill-browser-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _find_path() -> str:

@@ -1,14 +1,17 @@
 """The parent's side of the browser: one killable worker for each process, started anew when it is spent.
 
 A page costs at most MAX_SECONDS of wall clock and the memory of `worker.MAX_TREE_BYTES`; what it costs the browser it
-costs itself alone, as `Rejected`.
+costs itself alone, as `Rejected`. What time, memory or death decided is an external effect (`manifests.effects`): it
+stands in the receipt of the task; a replay takes it from there, and is patient with all other pages.
 """
 
 import json
 import threading
+from collections.abc import Sequence
 from typing import Any
 
-from gristmill.manifests.child import ChildFailure, ChildLimits, KillableChild
+from gristmill.manifests.child import ChildFailure, ChildLimits, FailureKind, KillableChild, Payload
+from gristmill.manifests.effects import Answer, patient, settled
 from gristmill.manifests.errors import GristmillError
 from gristmill.render.protocol import Rejected
 from gristmill.render.web.browser import Found, find, refuses
@@ -26,8 +29,18 @@ _ENV = {
 }
 """Pictures of 3 MB are made and dropped all the time: giving their memory back took 6 ms of faults each."""
 _OF_CHILD = {"timeout": "page_hangs", "died": "worker_died", "memory": "memory", "output_too_large": "output_too_large"}
-QUARANTINED = frozenset({"page_hangs", "worker_died", "memory", "output_too_large", "page_crashed", "page_lost"})
-"""Reasons that cost an engine its life or its time."""
+_KIND_OF: dict[str, FailureKind] = {
+    "page_hangs": "timeout",
+    "never_ready": "timeout",
+    "page_crashed": "died",
+    "page_lost": "died",
+    "memory": "memory",
+    "dialog": "timeout",
+    "navigates": "timeout",
+}
+"""Faults of a page that the worker survives, and that machine and load decide."""
+_DROPPED = frozenset({"dialog", "navigates"})
+"""Of these: the page was late by what it did itself."""
 
 
 class Client:
@@ -37,9 +50,9 @@ class Client:
         self.found = found or find()
         self.version = ""
         self.tree_bytes = 0
-        init = json.dumps({"path": self.found.path, "cage": self.found.cage}).encode()
-        limits = ChildLimits(max_seconds, _LIMITS.max_rss_bytes, _LIMITS.max_output_bytes)
-        self._child = KillableChild(TARGET, init, limits, _ENV)
+        self._limits = ChildLimits(max_seconds, _LIMITS.max_rss_bytes, _LIMITS.max_output_bytes)
+        self._child = self._made(1)
+        self._patience = 1
         self._pages = 0
         self._lock = threading.Lock()
 
@@ -54,16 +67,12 @@ class Client:
         if refusal:
             raise Rejected("no_engine", f"{refusal}: {self.found.remedy}")
         with self._lock:
-            answer = self._call(packed(head, body))
+            (answer,) = settled(TARGET, [packed(head, body)], self._call_many)
         if isinstance(answer, ChildFailure):
-            reason = _OF_CHILD.get(answer.kind)
-            if reason is None:
-                raise GristmillError("the browser's worker failed", TARGET, answer.detail, "report this as a bug")
-            raise Rejected(reason, answer.detail, "quarantine")
-        result, png = answer
+            raise _rejected(answer)
+        result, png = unpacked(answer)
         if "fault" in result:
-            reason = result["fault"]
-            raise Rejected(reason, result["detail"], "quarantine" if reason in QUARANTINED else "drop")
+            raise Rejected(result["fault"], result["detail"])
         return result, png
 
     def close(self) -> None:
@@ -71,7 +80,17 @@ class Client:
         with self._lock:
             self._end()
 
-    def _call(self, frame: bytes) -> tuple[dict[str, Any], bytes] | ChildFailure:
+    def _call_many(self, frames: Sequence[Payload], patience: int) -> list[Answer]:
+        if patience != self._patience:
+            self._end()
+            self._child, self._patience = self._made(patience), patience
+        return [self._call(frame) for frame in frames]
+
+    def _made(self, patience: int) -> KillableChild:
+        init = json.dumps({"path": self.found.path, "cage": self.found.cage, "patience": patience}).encode()
+        return KillableChild(TARGET, init, patient(self._limits, patience), _ENV)
+
+    def _call(self, frame: Payload) -> Answer:
         if self._pages >= PAGES_PER_BROWSER:
             self._end()
         self._pages += 1
@@ -79,12 +98,23 @@ class Client:
         if isinstance(answer, ChildFailure):
             self._pages = 0
             return answer
-        result, png = unpacked(answer)
+        result, _ = unpacked(answer)
         self.version, self.tree_bytes = result["version"], max(self.tree_bytes, result["tree_bytes"])
         if result["spent"]:
             self._end()
-        return result, png
+        fault = result.get("fault")
+        return ChildFailure(_KIND_OF[fault], f"{fault}: {result['detail']}") if fault in _KIND_OF else answer
 
     def _end(self) -> None:
         self._child.close()
         self._pages = 0
+
+
+def _rejected(failure: ChildFailure) -> Rejected:
+    """What a page is rejected for. Raises GristmillError where the worker itself is at fault."""
+    fault, _, detail = failure.detail.partition(": ")
+    if fault in _KIND_OF:
+        return Rejected(fault, detail, "drop" if fault in _DROPPED else "quarantine")
+    if failure.kind not in _OF_CHILD:
+        raise GristmillError("the browser's worker failed", TARGET, failure.detail, "report this as a bug")
+    return Rejected(_OF_CHILD[failure.kind], failure.detail, "quarantine")

@@ -75,9 +75,8 @@ class WebDomain:
     def verify(self, code: Code, shot: Shot, annotations: Sequence[Annotation]) -> Report:
         """What a second load finds; see `judge`. Raises Rejected."""
         whole = _digest(code)[0] % WHOLE_ONE_IN == 0
-        several = {thing["key"] for thing in shot.evidence["things"] if thing["several"]}
-        several |= {f"#{thing['id']}" for thing in shot.evidence["things"] if thing["several"]}
-        told = [_told(annotation, annotation.id in several) for annotation in annotations]
+        roles = {f"#{part.key}": part.role for part in code.parts}
+        told = [_told(annotation, roles.get(annotation.id)) for annotation in annotations]
         head = {"job": "judge", "whole": whole, "annotations": told, **_page(code)}
         found, _ = client().ask(head, shot.png, trusted=code.family != EXISTING)
         measures = page_measures(shot.evidence["page"], annotations) | found["measures"]
@@ -127,7 +126,7 @@ def _page(code: Code) -> dict[str, Any]:
     return {"html": code.text, "view": view, "seed": seed, "scripts": code.family != EXISTING}
 
 
-def _told(annotation: Annotation, several: bool) -> dict[str, Any]:
+def _told(annotation: Annotation, part_role: str | None) -> dict[str, Any]:
     return {
         "id": annotation.id,
         "role": annotation.role,
@@ -136,7 +135,9 @@ def _told(annotation: Annotation, several: bool) -> dict[str, Any]:
         "visible": annotation.bbox_visible,
         "point": annotation.point,
         "frac": annotation.visible_frac,
-        "several": several,
+        "truncated": annotation.truncated,
+        "z": annotation.z,
+        "part_role": part_role,
     }
 
 

@@ -15,11 +15,14 @@ to be shown there (`meta viewport`). Parsing is done in a killable child.
 import json
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 from blake3 import blake3
 
-from gristmill.manifests.child import ChildFailure, ChildLimits, shared_child
+from gristmill.manifests.child import ChildFailure, ChildLimits
+from gristmill.manifests.effects import ask_child
+from gristmill.manifests.errors import EngineMissingError
 from gristmill.render.protocol import Code, Rejected, View
 
 DESKTOP = (View(1024, 768), View(1280, 800), View(1366, 768), View(1440, 900), View(1280, 720, 1.5), View(1024, 768, 2))
@@ -57,10 +60,14 @@ _HEAD_BYTES = 2048
 
 
 def safe_code(body: bytes) -> Code:
-    """The page made safe, with the view that it is looked at. Raises Rejected."""
+    """The page made safe, with the view that it is looked at. Raises Rejected, and EngineMissingError without lxml."""
     if len(body) > MAX_BODY_BYTES:
         raise Rejected("too_large", f"{len(body)} bytes")
-    answer = shared_child(TARGET, limits=_LIMITS).call(body)
+    if find_spec("lxml") is None:
+        raise EngineMissingError(
+            "pages of a corpus need lxml, which is not installed", value="lxml", remedy="pip install 'gristmill[web]'"
+        )
+    (answer,) = ask_child(TARGET, _LIMITS, [body])
     if isinstance(answer, ChildFailure):
         reason = {"timeout": "page_hangs", "memory": "memory"}.get(answer.kind, "worker_died")
         raise Rejected(reason, f"while parsing: {answer.detail}", "quarantine")

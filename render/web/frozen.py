@@ -81,10 +81,10 @@ def take(loaded: Loaded, ids: Sequence[str] = ()) -> dict[str, Any]:
     named = named_of(loaded.send("Accessibility.getFullAXTree"), layout)
     before = found["boxes"]
     pixels = loaded.shot()
-    boxes_moved = sum(a != b for a, b in zip(before, loaded.call("boxes"), strict=True))
     wanted = _wanted(found["elements"], named, frozenset(ids))
     sampled = _sampled(loaded, [(i, found["elements"][i]) for i in wanted if found["elements"][i]["flags"] & THEMED])
-    after = loaded.call("recolour", wanted)
+    still, after = loaded.call("recolour", wanted)
+    boxes_moved = sum(a != b for a, b in zip(before, still, strict=True))
     moved = frozenset(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if _distance(a, b) > _MOVED_PX)
     owners, ink = owners_of(loaded.shot(), len(before))
     scale, ends = loaded.view.scale, layout.ends()
@@ -223,7 +223,8 @@ def _thing(scene: Scene, key: str, box: Box, seen: Seen | None, alone: float) ->
     }
     if seen:
         thing |= {"visible": list(_inside(seen.bounds, thing["full"])), "point": list(seen.point)}
-        thing["frac"] = min(seen.count / max(alone, 1.0), 1.0)
+        # Pixels of which nobody can tell whose they are (soft edges of letters) are shared out as the others are.
+        thing["frac"] = min(seen.count / max(alone - seen.unknown, seen.count, 1.0), 1.0)
     return thing
 
 

@@ -5,14 +5,16 @@ comes by other ways than the first look took:
 
 * boxes: the layout tree and the pieces of painted text of DOMSnapshot, in place of the page's script interface;
 * texts: those painted pieces, attributes and shown values, in place of the accessibility tree;
-* who is on top: `elementFromPoint` at each point, on the edges of visible boxes and on a grid, in place of the id map;
+* who is on top: `elementFromPoint` at each point, on and around the edges of visible boxes and on a grid, in place of
+  the id map;
+* roles, states, what the picture's edge cuts and the order of painting: see `facts`;
 * ink: the difference between the picture and a shot with all text made clear, in place of the blue channel;
 * the picture itself: outside of text that shot must equal it, so every record is rendered twice; on one in
   `domain.WHOLE_ONE_IN` (by the hash of the code) all pixels are compared,
   and the annotated leaves are hidden and looked for.
 
-A request has `annotations`: dicts with `id`, `role`, `text`, `full`, `visible`, `point`, `frac`; the answer has
-`measures` (see `rules`) and `notes`.
+A request has `annotations`: dicts with `id`, `role`, `text`, `full`, `visible`, `point`, `frac`, `truncated`, `z`,
+`part_role` (None where the code has no such part); the answer has `measures` (see `rules`) and `notes`.
 """
 
 import math
@@ -24,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gristmill.render.protocol import Box
+from gristmill.render.web.facts import LINE, says_cut, says_order, says_role
 from gristmill.render.web.frozen import clipped, read_layout, scaled
 from gristmill.render.web.idmap import Mask, contrast, median_colour, pixel_box
 from gristmill.render.web.painted import line_pieces, line_says, says
@@ -36,7 +39,6 @@ CHANGED_LEVEL = 6
 INK_LEVEL = 24
 INK_AROUND_PX = 1.5
 MAX_NOTES = 2000
-LINE = "text line"
 _HOLDING_TEXT = frozenset({"IMG", "INPUT", "SELECT", "TEXTAREA", "BUTTON", "METER", "PROGRESS"})
 """What shows text that the layout tree does not tell: values, alternatives."""
 _SLACK_PX = 2
@@ -71,7 +73,9 @@ def measured(loaded: Loaded, head: Mapping[str, Any], picture: Pixels) -> dict[s
         "wrong_texts": _count(notes, "wrong_texts", told, [_says(second, a, n) for a, n in pairs]),
     }
     # Hit tests come first: what is hidden later on is not hit.
-    measures |= _hits(second, pairs, notes) | _pixels(second, pairs, notes, bool(head["whole"]))
+    measures |= (
+        _facts(second, pairs, notes) | _hits(second, pairs, notes) | _pixels(second, pairs, notes, bool(head["whole"]))
+    )
     return {"measures": measures, "notes": notes[:MAX_NOTES]}
 
 
@@ -196,26 +200,67 @@ def _unseen(second: Second, all_pairs: Pairs, notes: list[str]) -> float:
     return _count(notes, "unseen_leaves", [a for a, _ in leaves], seen)
 
 
-def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
-    """Who is on top: at each point, on the four edges of each visible box, and how much of a grid over the full box."""
-    asked = [_asked(second, annotation, number) for annotation, number in pairs]
-    found = second.loaded.call("judged", asked)
+def _facts(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
+    """What the picture's edge cuts, and the order of painting."""
     told = [annotation for annotation, _ in pairs]
-    shares = [0.0 if of[2] is None else abs(of[2] - a["frac"]) for a, of in zip(told, found, strict=True)]
+    orders = [_order(second, annotation, number) for annotation, number in pairs]
     return {
-        "missed_points": _count(notes, "missed_points", told, [point for point, _, _ in found]),
-        "missed_edges": _count(notes, "missed_edges", told, [edges for _, edges, _ in found]),
-        "share_off": _worst(notes, "share_off", told, shares),
+        "wrong_cuts": _count(notes, "wrong_cuts", told, [_says_cut(second, a, n) for a, n in pairs]),
+        "wrong_orders": _count(notes, "wrong_orders", told, says_order(orders, [a["z"] for a in told])),
     }
 
 
+def _says_cut(second: Second, annotation: Mapping[str, Any], number: int) -> bool:
+    height, width = second.picture.shape[:2]
+    found = _line_boxes(second, annotation, number) if annotation["role"] == LINE else [second.layout.nodes[number].box]
+    boxes = [scaled(box, second.scale) for box in found if box is not None]
+    return any(says_cut(box, width, height, annotation["truncated"]) for box in boxes)
+
+
+def _order(second: Second, annotation: Mapping[str, Any], number: int) -> int:
+    """Of a line, the order of the element that its first piece lies in."""
+    pieces = (
+        line_pieces(second.layout, second.ends, number, _css_box(second, annotation))
+        if annotation["role"] == LINE
+        else []
+    )
+    return second.layout.nodes[pieces[0].element if pieces else number].order
+
+
+def _hits(second: Second, pairs: Pairs, notes: list[str]) -> dict[str, float]:
+    """Who is on top: at each point, around each visible box, and how much of a grid over the full box; roles, states.
+
+    A share is held against the full box and against what the element would have alone, as round corners take some.
+    """
+    asked = [_asked(second, annotation, number) for annotation, number in pairs]
+    found = second.loaded.call("judged", asked)
+    told = [annotation for annotation, _ in pairs]
+    points = [point and _holds(a["visible"], a["point"]) for a, (point, *_) in zip(told, found, strict=True)]
+    shares = [_share_off(a, of[2], of[3]) for a, of in zip(told, found, strict=True)]
+    roles = [says_role(second.layout, n, a, of[4]) for (a, n), of in zip(pairs, found, strict=True)]
+    return {
+        "missed_points": _count(notes, "missed_points", told, points),
+        "missed_edges": _count(notes, "missed_edges", told, [of[1] for of in found]),
+        "share_off": _worst(notes, "share_off", told, shares),
+        "wrong_roles": _count(notes, "wrong_roles", told, roles),
+    }
+
+
+def _holds(box: Box, point: Sequence[float]) -> bool:
+    return box[0] <= point[0] <= box[2] and box[1] <= point[1] <= box[3]
+
+
+def _share_off(annotation: Mapping[str, Any], share: float, larger: float) -> float:
+    told = annotation["frac"]
+    return min(abs(share - told), abs(min(share * larger, 1.0) - told))
+
+
 def _asked(second: Second, annotation: Mapping[str, Any], number: int) -> list[Any]:
-    """What `page.js:judged` takes: lines have no edges of their own, elements of several boxes no share of one."""
+    """What `page.js:judged` takes: lines have no edges of their own."""
     visible, full = (scaled(annotation[name], 1 / second.scale) for name in ("visible", "full"))
     x, y = annotation["point"]
-    edges = None if annotation["role"] == LINE else visible
-    grid = None if annotation["several"] else full
-    return [number, second.ends[number], [x / second.scale, y / second.scale], edges, grid]
+    own = annotation["role"] != LINE
+    return [number, second.ends[number], [x / second.scale, y / second.scale], visible, full, own]
 
 
 def _worst(notes: list[str], measure: str, told: Sequence[Mapping[str, Any]], values: Sequence[float]) -> float:

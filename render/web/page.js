@@ -211,29 +211,58 @@ globalThis.gm = (() => {
   function hits(points) {
     return points.map(([x, y]) => index.get(document.elementFromPoint(x, y)) ?? -1);
   }
-  const steps = (n) => [...Array(n).keys()].map((k) => (k + 0.5) / n), EDGE = steps(9), GRID = steps(5);
+  const steps = (n) => [...Array(n).keys()].map((k) => (k + 0.5) / n), EDGE = steps(9), GRID = steps(7);
   // A hit test sees a neighbour over a CSS pixel away, so edges are looked at a little inside.
-  const INSET = 2;
-  // Of elements [first, last): whether they are hit at a point, somewhere on each edge of a box, and on what share of
-  // another; null for a box is not asked. This is the judge's, so everything that lies on top counts.
+  const INSET = 2, OUTSET = 3;
+  // Of elements [first, last): whether they are hit at a point; somewhere on each edge of the visible box and nowhere
+  // outside it; on what share of the full box; how much larger that is than what they have alone; states of the first.
+  // `own` is false for text lines, which share their element. This is the judge's, so everything that lies on top counts.
   function judged(asked) {
     number();
     reach();
-    return asked.map(([first, last, point, visible, full]) => {
+    return asked.map(([first, last, point, visible, full, own]) => {
       const mine = (x, y) => { const i = index.get(document.elementFromPoint(x, y)) ?? -1; return i >= first && i < last; };
-      let share = null;
-      if (full) {
-        const [x0, y0, x1, y1] = full;
-        share = 0;
-        for (const u of GRID) for (const v of GRID) share += mine(x0 + u * (x1 - x0), y0 + v * (y1 - y0)) / 25;
+      const [x0, y0, x1, y1] = full, e = els[first];
+      let share = 0, strays = false;
+      for (const u of GRID) for (const v of GRID) {
+        const x = x0 + u * (x1 - x0), y = y0 + v * (y1 - y0);
+        if (!mine(x, y)) continue;
+        share += 1 / GRID.length ** 2;
+        strays ||= x < visible[0] - OUTSET || y < visible[1] - OUTSET || x > visible[2] + OUTSET || y > visible[3] + OUTSET;
       }
-      return [mine(...point), !visible || edged(visible, mine), share];
+      const alone = own ? area(E.getClientRects.call(e), getComputedStyle(e)) : 0;
+      const edges = !own || (!strays && edged(visible, mine) && !outside(visible, full, mine));
+      return [mine(...point), edges, share, alone > 0 ? (x1 - x0) * (y1 - y0) / alone : 1, own ? statesOf(e) : null];
     });
   }
   function edged([x0, y0, x1, y1], mine) {
     const dx = Math.min(INSET, (x1 - x0) / 2), dy = Math.min(INSET, (y1 - y0) / 2);
     return [y0 + dy, y1 - dy].every((y) => EDGE.some((s) => mine(x0 + s * (x1 - x0), y))) &&
       [x0 + dx, x1 - dx].every((x) => EDGE.some((s) => mine(x, y0 + s * (y1 - y0))));
+  }
+  // Whether they are hit a little outside the visible box, where the full box goes on.
+  function outside([x0, y0, x1, y1], full, mine) {
+    const beyond = (v, low, high) => v > low + 0.5 && v < high - 0.5;
+    return [y0 - OUTSET, y1 + OUTSET].some((y) => beyond(y, full[1], full[3]) && EDGE.some((s) => mine(x0 + s * (x1 - x0), y))) ||
+      [x0 - OUTSET, x1 + OUTSET].some((x) => beyond(x, full[0], full[2]) && EDGE.some((s) => mine(x, y0 + s * (y1 - y0))));
+  }
+  const SELECTED = ['option', 'tab', 'treeitem', 'gridcell', 'row', 'columnheader', 'rowheader'].map((r) => `[role=${r}]`).join();
+  // By selectors and attributes: the accessibility tree was asked by the first look.
+  function statesOf(e) {
+    const is = (selector) => E.matches.call(e, selector), told = (name) => (E.getAttribute.call(e, name) ?? '').toLowerCase();
+    const found = [], say = (name, value) => { if (value === 'true') found.push(name); else if (value === 'mixed') found.push(`partly ${name}`); };
+    if (is('input[type=checkbox]')) say('checked', is(':indeterminate') ? 'mixed' : `${is(':checked')}`);
+    else say('checked', is('input[type=radio]') ? `${is(':checked')}` : told('aria-checked'));
+    say('disabled', `${is(':disabled') || E.closest.call(e, '[aria-disabled=true]') !== null}`);
+    const open = is('summary') ? `${parentOf(e)?.matches('details[open]')}` : is('select:not([multiple],[size])') ? 'false' : told('aria-expanded');
+    if (open === 'true' || open === 'false') found.push(open === 'true' ? 'expanded' : 'collapsed');
+    say('pressed', told('aria-pressed'));
+    say('readonly', is('input[readonly],textarea[readonly]') ? 'true' : told('aria-readonly'));
+    say('required', is(':required') ? 'true' : told('aria-required'));
+    if (is('option')) say('selected', `${is(':checked')}`);
+    else if (is(SELECTED) || E.closest.call(e, '[role=grid],[role=treegrid]')) say('selected', told('aria-selected'));
+    if (told('aria-current') && told('aria-current') !== 'false') found.push('current');
+    return found;
   }
   function sheetOf(text) {
     const sheet = new CSSStyleSheet();
@@ -275,7 +304,9 @@ globalThis.gm = (() => {
     pseudo(e, i, '::after', 'data-gm-a');
   }
   // Every element that paints or is named has a colour of its own in red and green; ink of text is blue upon it.
+  // Tells the boxes before and after.
   function recolour(named) {
+    const before = boxes();
     for (const i of named) state[i].own = true;
     els.forEach((e, i) => { if (state[i].style) flatten(e, i); });
     const paint = [];
@@ -291,7 +322,7 @@ globalThis.gm = (() => {
       styleOf(e).setProperty('color', code(paint[i], 255), 'important');
     });
     sheetOf(PLAIN);
-    return boxes();
+    return [before, boxes()];
   }
   function hideText() {
     sheetOf(`*,*::placeholder,*::before,*::after,*::first-letter,*::first-line{-webkit-text-fill-color:transparent!important;
@@ -311,5 +342,5 @@ globalThis.gm = (() => {
   function reach() {
     sheetOf('*{pointer-events:auto!important}');
   }
-  return {settle, collect, boxes, hits, judged, recolour, hideText, hide, reach};
+  return {settle, collect, hits, judged, recolour, hideText, hide, reach};
 })();

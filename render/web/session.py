@@ -39,7 +39,9 @@ Pixels = npt.NDArray[np.uint8]
 TIME_MS = 1_715_679_660_000
 """The time of every page with script: 2024-05-14T09:41:00Z."""
 LOAD_SECONDS = 5.0
-SETTLE_SECONDS = 2.0
+"""Of a page to answer a command while it loads."""
+SETTLE_SECONDS = 10.0
+"""Of fonts and pictures to load, which lie in the page: only a machine under load takes so long."""
 CLOSE_SECONDS = 10.0
 MAX_ELEMENTS = 3000
 
@@ -96,6 +98,7 @@ class Loaded:
         self.view = View(0, 0)
         self.world = 0
         self.deadline = FOREVER
+        self.patience = 1
         attached = connection.send("Target.attachToTarget", {"targetId": target, "flatten": True})
         self.session: str = attached["sessionId"]
         self.happened = Events(lambda method, params: connection.post(method, params, self.session))
@@ -133,10 +136,9 @@ class Loaded:
         return "navigates" if self.events["navigations"] else "page_hangs"
 
     def enter_world(self) -> None:
-        """Put `page.js` into a world of its own beside the page's scripts."""
+        """Open a world of our own beside the page's scripts, for `page.js`."""
         settings = {"frameId": self.frame, "worldName": "gristmill"}
         self.world = self.send("Page.createIsolatedWorld", settings)["executionContextId"]
-        self.ask(_page_script())
 
     def ask(self, expression: str) -> Any:
         """The value of an expression in that world. Raises PageFault."""
@@ -152,13 +154,20 @@ class Loaded:
         answer = self.ask(f"JSON.stringify(gm.{function}({','.join(json.dumps(arg) for arg in args)}))")
         return json.loads(answer) if answer is not None else None
 
+    def hurry(self) -> None:
+        """From now on, LOAD_SECONDS are left."""
+        self.deadline = time.monotonic() + LOAD_SECONDS * self.patience
+
     def settle(self) -> None:
         """Wait until fonts and pictures are there, then stop what moves. Raises PageFault."""
-        deadline = time.monotonic() + SETTLE_SECONDS
-        while (found := self.call("settle", MAX_ELEMENTS)) < 0:
+        deadline = time.monotonic() + SETTLE_SECONDS * self.patience
+        found = self.ask(f"{_page_script()}gm.settle({MAX_ELEMENTS})")
+        while found < 0:
             if time.monotonic() > deadline:
                 raise PageFault("never_ready", f"fonts or pictures not loaded in {SETTLE_SECONDS:g} s")
             time.sleep(0.01)
+            self.hurry()
+            found = self.call("settle", MAX_ELEMENTS)
         if found > MAX_ELEMENTS:
             raise PageFault("too_many_elements", str(found))
 
@@ -175,9 +184,10 @@ class Loaded:
 class Session:
     """The browser with its pages."""
 
-    def __init__(self, launcher: Path) -> None:
+    def __init__(self, launcher: Path, caged: bool, patience: int = 1) -> None:
         self.sandboxed = True
-        self.connection, product = self._launch(launcher)
+        self.patience = patience
+        self.connection, product = self._launch(launcher, caged)
         self.version = product.rpartition("/")[2]
         self._quiet: Loaded | None = None
         self._open_pages: dict[str, Loaded] = {}
@@ -185,10 +195,13 @@ class Session:
         self.connection.handlers[""] = self._told
         self.connection.send("Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
 
-    def _launch(self, launcher: Path) -> tuple[Connection, str]:
-        """With Chromium's own sandbox where it starts in the cage; see `browser` for when it may go without."""
-        with contextlib.suppress(BrowserGone, TooLate):
+    def _launch(self, launcher: Path, caged: bool) -> tuple[Connection, str]:
+        """With Chromium's own sandbox where it starts; without it in a cage alone. Raises BrowserGone and TooLate."""
+        try:
             return _started(launcher, FLAGS)
+        except (BrowserGone, TooLate):
+            if not caged:
+                raise
         self.sandboxed = False
         return _started(launcher, (*FLAGS, NO_SANDBOX))
 
@@ -199,7 +212,7 @@ class Session:
         self._quiet = self._quiet if alone else loaded
         try:
             loaded.set_view(view)
-            loaded.deadline = time.monotonic() + LOAD_SECONDS
+            loaded.hurry()
             if alone:
                 self._begin(loaded, seed)
             loaded.send("Page.setDocumentContent", {"frameId": loaded.frame, "html": html})
@@ -248,6 +261,7 @@ class Session:
         self.connection.send("Browser.setDownloadBehavior", behaviour)
         target = self.connection.send("Target.createTarget", {"url": "about:blank", "browserContextId": context})
         loaded = Loaded(self.connection, context, target["targetId"])
+        loaded.patience = self.patience
         for method, params in _SETUP:
             loaded.send(method, params)
         if not scripts:

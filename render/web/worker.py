@@ -30,10 +30,12 @@ LOST = (BrowserGone, PageGone, Refused, TooLate)
 
 
 def serve(init: bytes) -> Callable[[bytes], bytes]:
-    """Start the browser (`init`: JSON of `path` and `cage`), and answer for pages."""
+    """Start the browser, and answer for pages; `init`: JSON of `path`, `cage`, `patience` (times the usual limits)."""
     settings = json.loads(init)
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(write_launcher(Path(folder), Found(settings["path"], settings["cage"])))
+        found = Found(settings["path"], settings["cage"])
+        launcher = write_launcher(Path(folder), found)
+        session = Session(launcher, found.cage == "bubblewrap", settings["patience"])
     watchdog = Watchdog(os.getpid(), MAX_TREE_BYTES)
     pages = [0, 0]
 

@@ -1,6 +1,6 @@
 """What the picture child runs: one file in, a hash of what it decodes to out; loaded in the killable child alone.
 
-The hash is BLAKE3 (32 bytes) over width, height, the word of the mode, and the pixels: as RGBA of 8 bits, row by row
+The hash is `picture_hash` with the word of the mode, of the pixels: as RGBA of 8 bits, row by row
 from the top, with what EXIF says of the orientation left alone; pictures of more than 8 bits a channel as they are,
 under their own mode. It does not depend on the encoder, the file format of lossless ones, or a palette. A file that is
 no picture raises, and so does one of several frames, or of more pixels than anybody decodes here.
@@ -9,10 +9,10 @@ no picture raises, and so does one of several frames, or of more pixels than any
 import io
 from collections.abc import Callable
 
-from blake3 import blake3
 from PIL import Image
 
 from gristmill.manifests.image_tokens import is_size
+from gristmill.manifests.picture_hash import picture_hash
 
 DECODERS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 _DEEP = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
@@ -32,5 +32,4 @@ def pixel_hash(file: bytes) -> bytes:
             raise ValueError("a picture of several frames")
         opened.load()
         picture = opened if opened.mode in _DEEP else opened.convert("RGBA")
-        head = f"{picture.width}x{picture.height}\0{picture.mode}\0".encode()
-        return blake3(head).update(picture.tobytes()).digest()
+        return picture_hash(picture.width, picture.height, picture.tobytes(), picture.mode)

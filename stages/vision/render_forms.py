@@ -2,11 +2,11 @@
 
 In: documents; of those whose `meta` has `render` the code in `text` and the annotations of `media[0]` (see `scene`).
 Pairs of more than MAX_TEXT_BYTES stay as they are. Out: the same documents, each render pair followed by up to
-`per_record` further ones, one a form. Their `text` has the picture as U+FFFC (none in `to_words`, which asks for it),
-the question, the coordinate view in words where there are coordinates, and the answer. Their `meta` is the pair's,
-where `render` is without what belongs to the text it had (`code_chars`, `views`) and `form` is added: `name`, `view`
-(null, `pixels`, `normalised`; each as often), `answers` ([start, stop) in characters) and `targets` (ids of
-annotations).
+`per_record` further ones, one a form. Their `text` has the picture as U+FFFC (none in `to_words`, which asks for it,
+nor in `rewrite`, which is of code alone), the question, the coordinate view in words where there are coordinates, and
+the answer. Their `meta` is the pair's, where `render` is without what belongs to the text it had (`code_chars`,
+`views`, `code_forms`) and `form` is added: `name`, `view` (null, `pixels`, `normalised`; each as often), `answers`
+([start, stop) in characters) and `targets` (ids of annotations).
 
 Which forms a record gets, and all that they draw, comes from `seed` and the record's id and content alone. A form gets
 no forms itself. Ids are made of the pair's id, the form and the seed: a second step over the same pairs takes another
@@ -33,11 +33,12 @@ from gristmill.stages.vision.form import Form, Maker
 from gristmill.stages.vision.locate import locate
 from gristmill.stages.vision.point import point
 from gristmill.stages.vision.read_text import read_text
+from gristmill.stages.vision.rewrite import CODE_FORMS, rewrite
 from gristmill.stages.vision.scene import META, Scene, scene_of
 from gristmill.stages.vision.to_code import to_code
 from gristmill.stages.vision.to_words import to_words
 
-FormName = Literal["to_code", "to_words", "locate", "point", "read_text", "edit", "compare"]
+FormName = Literal["to_code", "to_words", "locate", "point", "read_text", "edit", "compare", "rewrite"]
 FORMS: tuple[FormName, ...] = get_args(FormName)
 _MAKERS: Mapping[FormName, Maker] = {
     "to_code": to_code,
@@ -47,10 +48,11 @@ _MAKERS: Mapping[FormName, Maker] = {
     "read_text": read_text,
     "edit": edit,
     "compare": compare,
+    "rewrite": rewrite,
 }
 MAX_TEXT_BYTES = 1 << 20
 """Of a pair: a longer one gets no forms, each of which would hold its code once or twice."""
-_OF_TEXT = ("code_chars", "views")
+_OF_TEXT = ("code_chars", "views", CODE_FORMS)
 _SEEN = ("width", "height", "annotations")
 
 
@@ -65,7 +67,7 @@ class RenderForms:
     seed: int = param(0, "other choices")
 
     name: ClassVar[str] = "render_forms"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         if not self.forms or len(set(self.forms)) != len(self.forms):

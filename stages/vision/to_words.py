@@ -1,7 +1,8 @@
-"""Code to a description of its picture: what can be seen and where, from back to front, as the annotations have it.
+"""Code to a description of its picture: some of what can be seen and where, from back to front, as annotations have it.
 
-The picture itself is not shown: the answer follows from the code. Elements too small for the view are counted only;
-of more than MAX_ELEMENTS the largest are described.
+The picture itself is not shown: the answer follows from the code. Elements too small for the view are left out; of more
+than MAX_ELEMENTS the largest are described. A picture may show more than its annotations tell (a family names so many
+parts of a drawing at most), so the question asks for some of it, and no answer says how much there is.
 """
 
 from gristmill.manifests.coordinates import area
@@ -15,23 +16,21 @@ MAX_ELEMENTS = 40
 _HIDDEN_BELOW = 0.9
 """A visible fraction from which an element is said to be partly hidden."""
 _ASKS = (
-    "Describe the {width}x{height} picture that this {language} draws.",
-    "What does this {language} show at {width}x{height} pixels, and where?",
-    "List what can be seen when this {language} is drawn at {width}x{height} pixels, from back to front.",
+    "Name some of what can be seen in the {width}x{height} picture that this {language} draws, and where.",
+    "What are some of the things that this {language} shows at {width}x{height} pixels, and where are they?",
+    "List some of what can be seen when this {language} is drawn at {width}x{height} pixels, from back to front.",
 )
 
 
 def to_words(scene: Scene, choice: Choice, questions: int) -> Form | None:
-    """A list of the elements."""
+    """A list of elements."""
     view = view_of(choice)
     able = [e for e in scene.elements if not too_small(e.visible, view, scene.size)]
     if not able:
         return None
     largest = sorted(able, key=lambda e: -area(e.visible))[:MAX_ELEMENTS]
     chosen = [e for e in able if any(e is other for other in largest)]
-    left = len(scene.elements) - len(chosen)
     lines = [f"- {_line(e, view, scene)}" for e in chosen]
-    lines += [f"- and {left} more element{'s' if left > 1 else ''}"] if left else []
     width, height = scene.size
     ask = choice.pick(_ASKS).format(language=language_name(scene.language), width=width, height=height)
     question = f"{ask} {view_sentence(view, scene.size)}"

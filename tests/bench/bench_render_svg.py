@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gristmill.render.draws import Draws
+from gristmill.render.make import first_failing
 from gristmill.render.protocol import Code, Rejected
 from gristmill.render.svg import engines
 from gristmill.render.svg.domain import SvgDomain
@@ -42,10 +43,8 @@ def is_verified(domain: SvgDomain, code: Code) -> tuple[bool, int]:
         report = domain.verify(code, shot, annotations)
     except Rejected:
         return False, 0
-    for rule in domain.rules():
-        value = report.measures[rule.measure]
-        if value > rule.limit if rule.direction == "above" else value < rule.limit:
-            return False, 0
+    if first_failing(domain.rules(), report) is not None:
+        return False, 0
     return True, len(annotations)
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 from typing import Any
 
+from gristmill.render.make import first_failing
 from gristmill.render.protocol import Code, View
 from gristmill.render.web.browser import find
 from gristmill.render.web.domain import WebDomain, client
@@ -64,11 +65,10 @@ def one_run() -> tuple[float, float, int, int]:
 def _verified(domain: WebDomain, code: Code) -> int:
     shot = domain.render(code)
     annotations = domain.annotate(code, shot)
-    measures = domain.verify(code, shot, annotations).measures
-    for rule in domain.rules():
-        value = measures[rule.measure]
-        if value > rule.limit if rule.direction == "above" else value < rule.limit:
-            raise AssertionError(f"{rule.reason}: {value}")
+    report = domain.verify(code, shot, annotations)
+    rule = first_failing(domain.rules(), report)
+    if rule is not None:
+        raise AssertionError(f"{rule.reason}: {report.measures[rule.measure]}")
     return sum(annotation.role != "text line" for annotation in annotations)
 
 

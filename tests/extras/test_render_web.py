@@ -9,9 +9,10 @@ from operator import sub
 import pytest
 from PIL import Image
 
+from gristmill.render.make import first_failing
 from gristmill.render.protocol import Annotation, Code, Part, Rejected, Report, Shot, View
-from gristmill.render.web.domain import WebDomain
-from gristmill.stages.protocol import Rule
+from gristmill.render.web.domain import WebDomain, client
+from gristmill.render.web.probe import run_probe
 from tests.extras.web_pages import code, pages, skip_without_browser
 
 skip_without_browser()
@@ -21,11 +22,7 @@ DOMAIN = WebDomain()
 
 def failed(report: Report) -> list[str]:
     """Reasons of the rules that a report fails."""
-    return [rule.reason for rule in DOMAIN.rules() if _fails(rule, report.measures[rule.measure])]
-
-
-def _fails(rule: Rule, value: float) -> bool:
-    return value > rule.limit if rule.direction == "above" else value < rule.limit
+    return [rule.reason for rule in DOMAIN.rules() if first_failing([rule], report) is not None]
 
 
 def look(page: Code) -> tuple[Shot, tuple[Annotation, ...], Report]:
@@ -201,6 +198,15 @@ def test_the_engine_tells_its_version_and_fonts() -> None:
     fingerprint = DOMAIN.fingerprint()
     assert fingerprint["chromium"] == state.version
     assert len(fingerprint["fonts"]) == 32
+
+
+def test_a_script_without_a_font_is_noticed() -> None:
+    """No font has letters of a plane that has none: what a page in Chinese would look like without a font for it."""
+    lost = {"Nothing": ("\U00050001", "fonts-of-nothing"), "Latin": ("a", "fonts-latin")}
+    state = run_probe(client(), lost)
+    assert not state.works
+    assert state.detail.endswith("no font for Nothing")
+    assert state.remedy == "install fonts (Debian: fonts-of-nothing)"
 
 
 def test_a_view_of_another_size_is_not_taken_for_right() -> None:

@@ -6,6 +6,7 @@ record falls with its first note.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -76,7 +77,66 @@ def wrong_text(a: Annotation, shot: Shot, _: float) -> Annotation | None:
     return replace(a, text=("y" if a.text[0] != "y" else "z") + a.text[1:]) if a.text else None
 
 
-FAULTS: tuple[Fault, ...] = (right, left, down, mirrored, off_by_scale, wrong_text, ink_cut, ink_added)
+def text_emptied(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    return replace(a, text="") if a.role == "text line" else None
+
+
+def full_grown(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    x0, y0, x1, y1 = a.bbox_full
+    return replace(a, bbox_full=(x0, y0, x1 + 3, y1)) if x1 + 3 <= shot.width else None
+
+
+def visible_halved(a: Annotation, shot: Shot, scale: float) -> Annotation | None:
+    """The half that its point lies in."""
+    x0, y0, x1, y1 = a.bbox_visible
+    middle = (x0 + x1) / 2
+    if middle - x0 < 8 * scale:
+        return None
+    return replace(a, bbox_visible=(x0, y0, middle, y1) if a.point[0] < middle else (middle, y0, x1, y1))
+
+
+def visible_lowered(a: Annotation, shot: Shot, scale: float) -> Annotation | None:
+    """Without its upper 4 CSS pixels, or its lower ones where its point lies above."""
+    x0, y0, x1, y1 = a.bbox_visible
+    if y1 - y0 < 12 * scale or a.role == "text line":
+        return None
+    cut = 4 * scale
+    return replace(a, bbox_visible=(x0, y0 + cut, x1, y1) if a.point[1] > y0 + cut else (x0, y0, x1, y1 - cut))
+
+
+def point_moved(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    """Right below the visible box."""
+    return replace(a, point=(a.point[0], a.bbox_visible[3] + 1)) if a.bbox_visible[3] + 1 < shot.height else None
+
+
+def other_role(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    role, comma, states = a.role.partition(",")
+    return replace(a, role=("link" if role == "button" else "button") + comma + states)
+
+
+def another_state(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    """One too many, or one that is left out."""
+    role, comma, states = a.role.rpartition(", ")
+    return replace(a, role=role if comma else f"{states}, checked")
+
+
+def turned_cut(a: Annotation, shot: Shot, scale: float) -> Annotation | None:
+    """Told to be cut by the picture's edge, or not to; where its edge is that of the picture nobody knows."""
+    x0, y0, x1, y1 = a.bbox_full
+    if not a.truncated and (min(x0, y0) < 2 or x1 > shot.width - 2 or y1 > shot.height - 2):
+        return None
+    return replace(a, truncated=not a.truncated)
+
+
+def less_seen(a: Annotation, shot: Shot, _: float) -> Annotation | None:
+    return replace(a, visible_frac=a.visible_frac + (-0.35 if a.visible_frac > 0.4 else 0.35))
+
+
+FAULTS: tuple[Fault, ...] = (
+    *(right, left, down, mirrored, off_by_scale, wrong_text, ink_cut, ink_added),
+    *(text_emptied, full_grown, visible_halved, visible_lowered, point_moved),
+    *(other_role, another_state, turned_cut, less_seen),
+)
 
 
 def looked(page: Code) -> tuple[Shot, tuple[Annotation, ...]]:
@@ -117,6 +177,29 @@ def test_planted_faults_are_all_found(
         missed += [f"{page.text[-20:]!r} x{scale} {a.id} {a.role} {a.bbox_full}" for a in wrong if a.id not in found]
     assert planted >= AT_LEAST
     assert missed == []
+
+
+def test_ids_of_others_are_all_found(samples: list[tuple[float, Code, Shot, tuple[Annotation, ...]]]) -> None:
+    planted, missed = 0, list[str]()
+    for _, page, shot, annotations in samples:
+        told = [a for a in annotations if a.role != "text line"]
+        pairs = [(a, o) for a, o in pairwise(told) if a.bbox_full != o.bbox_full]
+        found = noted(page, shot, [replace(a, id=o.id) for a, o in pairs])
+        planted += len(pairs)
+        missed += [o.id for _, o in pairs if o.id not in found]
+    assert planted >= AT_LEAST
+    assert missed == []
+
+
+def test_a_changed_order_of_painting_is_found(samples: list[tuple[float, Code, Shot, tuple[Annotation, ...]]]) -> None:
+    """What lies over the page is told to lie under it. (Within a layer the browser gives no order.)"""
+    planted = 0
+    for _, page, shot, annotations in samples:
+        for over in (a for a in annotations if a.text in ("Undo", "Message was sent.", "Undo now")):
+            changed = [replace(a, z=-1) if a is over else a for a in annotations]
+            assert over.id in noted(page, shot, changed)
+            planted += 1
+    assert planted >= 9
 
 
 def test_swapped_places_are_all_found(samples: list[tuple[float, Code, Shot, tuple[Annotation, ...]]]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gristmill.render.make import first_failing
 from gristmill.render.protocol import Code, Rejected, View
 from gristmill.render.web.browser import Found, refuses
 from gristmill.render.web.client import Client
@@ -32,11 +33,8 @@ def outcome(html: str) -> str:
         verdicts = {reason.reason: reason.verdict for reason in DOMAIN.reasons()}
         assert rejected.verdict == verdicts[rejected.reason]
         return rejected.reason
-    for rule in DOMAIN.rules():
-        value = report.measures[rule.measure]
-        if value > rule.limit if rule.direction == "above" else value < rule.limit:
-            return rule.reason
-    return "ok"
+    rule = first_failing(DOMAIN.rules(), report)
+    return rule.reason if rule is not None else "ok"
 
 
 CASES = {

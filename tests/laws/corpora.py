@@ -301,6 +301,7 @@ datasets:
     steps:
       - picture_dedup
       - render_forms: {per_record: 2}
+      - render_split: {keep: [train, validation]}
       - gopher_quality: {min_doc_words: 30, min_stop_words: 0}
   all:
     from: [pages, crawl, texts, table, code, repositories, pairs]

@@ -33,7 +33,7 @@ CENSUSES = [n for n, s in STAGES.items() if isinstance(s, Census)]
 def batch_for(name: str) -> pa.RecordBatch:
     """The texts; for stages that look at pictures, documents with some behind them."""
     plain = make_batch(list(TEXTS))
-    if name in EXPANDERS:
+    if name in (*EXPANDERS, "render_split"):
         return pa.Table.from_batches([plain, render_pairs()]).combine_chunks().to_batches()[0]
     return plain
 

@@ -1,6 +1,7 @@
 """Datasets that are rendered: books, sameness, growth, interruption, existing files, floors, other engines."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from gristmill.manifests.manifest import read_manifest
 from gristmill.manifests.verify import verify
 from gristmill.pipeline.build_render import SLOTS_A_TASK, file_groups, file_ids, slot_ranges
 from gristmill.pipeline.cli.main import main
+from gristmill.pipeline.cli.render import HELP
 from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import EngineEvent
 from gristmill.pipeline.lock import driver_lock
@@ -24,6 +26,7 @@ from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
 from gristmill.pipeline.selection import Selection
 from gristmill.pipeline.sources.protocol import InputFile
+from gristmill.render.svg.catalogue import FAMILIES
 from tests.conftest import REPO
 from tests.laws.running import call, fingerprint, run_inline, write_recipe
 
@@ -323,12 +326,14 @@ def test_render_makes_a_dataset_that_every_command_knows(folder: Path) -> None:
         (["svg"], "give --count N, or --from"),
         (["svg", "--count", "3", "--from", "x"], "give --count N, or --from"),
         (["svgg", "--count", "3"], "did you mean svg"),
-        (["./doodle.py:Doodle", "--count", "0"], "not a number of records"),
-        (["./doodle.py:Doodle", "--count", "3", "--families", "dotz"], "did you mean dots"),
-        (["./doodle.py:Doodle", "--count", "3", "--families", ","], "no family"),
+        (["./doodle.py:Doodle", "--count", "0"], "gristmill: --count: not a number of records"),
+        (["./doodle.py:Doodle", "--count", "3", "--families", "dots,dotz"], "--families: no such family: 'dotz'; did"),
+        (["./doodle.py:Doodle", "--count", "3", "--families", ","], "--families: no family"),
+        (["./doodle.py:Doodle", "--count", "3", "--min-accept-frac", "3"], "--min-accept-frac: not a fraction"),
         (["./doodle.py:Doodle", "--count", "3", "--workers", "-1"], "0 to 4096"),
-        (["./doodle.py:Doodle", "--count", "3", "--seed", "-1"], "seed"),
-        (["./doodle.py:Doodle", "--from", "nowhere"], "no file matches"),
+        (["./doodle.py:Doodle", "--count", "3", "--seed", "-1"], "--seed: "),
+        (["./doodle.py:Doodle", "--from", "nowhere"], "--from: no file matches: '"),
+        (["./doodle.py:Doodle", "--from", "nowhere", ""], "--from: names nothing"),
     ],
 )
 def test_a_wrong_call_is_told(
@@ -337,6 +342,13 @@ def test_a_wrong_call_is_told(
     monkeypatch.chdir(folder)
     assert main(["render", *words, "--out", str(folder / "out"), "--quiet"]) in (2, 3)
     assert told in capsys.readouterr().err
+    late = {"--from", "--workers"} & set(words)
+    assert late or not (folder / "out" / "render.yaml").exists()
+
+
+def test_the_families_of_the_help_are_there() -> None:
+    asked = re.search(r"--families ([a-z_,]+)", HELP)
+    assert asked and set(asked[1].split(",")) <= set(FAMILIES)
 
 
 def test_an_output_keeps_its_recipe(
@@ -354,7 +366,11 @@ def test_an_output_keeps_its_recipe(
     told = capsys.readouterr().err
     assert "seed: 3, now 5" in told and "give another --out" in told
     assert render("--count", "4", "--seed", "3", "--families", "dots") == 2
+    capsys.readouterr()
+    assert render("--count", "3", "--seed", "3") == 2
+    assert "count: 4, now 3" in capsys.readouterr().err
     assert render("--count", "0", "--seed", "3") == 2
+    assert render("--count", "4", "--seed", "3", "--families", "dotz") == 2
     assert recipe.read_bytes() == first
     assert render("--count", "6", "--seed", "3", "--min-accept-frac", "0.1") == 0
     assert b"count: 6" in recipe.read_bytes()

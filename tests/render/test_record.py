@@ -12,8 +12,8 @@ from gristmill.manifests.coordinates import Size
 from gristmill.manifests.coordinates_text import VIEWS, box_text, read_box, read_point
 from gristmill.manifests.schema import DOCUMENT, MEDIUM_CHAR, content_hashes
 from gristmill.render.make import EXISTING, Ask, Sample, make_existing, make_slot
-from gristmill.render.protocol import Code, View
-from gristmill.render.record import SPLITS, record_batch, split_of, text_of
+from gristmill.render.protocol import Code, Rejected, View
+from gristmill.render.record import FORMS_FRAC, SPLITS, gets_forms, record_batch, split_of, text_of
 from tests.render.doodle import FAMILIES, Doodle
 
 
@@ -110,3 +110,31 @@ def test_code_of_a_file_has_its_name_and_no_slot() -> None:
     meta = json.loads(row["meta"])["render"]
     assert (meta["family"], meta["file"], meta["slot"], meta["seed"]) == (EXISTING, "sub/a.doodle", None, None)
     assert row["id"] == "ab" * 16 and row["license"] is None
+
+
+class Retold(Doodle):
+    """Doodles with other texts of the same picture; code that says 40 costs the engine its life."""
+
+    def code_forms(self, code: Code) -> dict[str, str]:
+        if "40" in code.text:
+            raise Rejected("engine_timeout", verdict="quarantine")
+        return {"spaced": code.text.replace(" ", "  "), "marked": code.text + MEDIUM_CHAR}
+
+
+def test_a_share_of_the_records_has_other_texts_of_the_code() -> None:
+    made = samples(60)
+    rows = record_batch(made, Retold(), None).to_pylist()
+    told = [json.loads(row["meta"])["render"]["code_forms"] for row in rows]
+    for sample, forms in zip(made, told, strict=True):
+        text = sample.code.text
+        wanted = {"spaced": text.replace(" ", "  ")} if gets_forms(sample.code) and "40" not in text else None
+        assert forms == wanted
+    assert 0 < sum(forms is not None for forms in told) < len(told)
+    plain = [json.loads(row["meta"])["render"]["code_forms"] for row in record_batch(made, Doodle(), None).to_pylist()]
+    assert plain == [None] * len(made)
+
+
+def test_the_share_is_of_the_code_alone() -> None:
+    codes = [Code(f"<svg>{number}</svg>", "svg", "f", View(1, 1)) for number in range(2000)]
+    assert abs(sum(map(gets_forms, codes)) / len(codes) - FORMS_FRAC) < 0.04
+    assert all(gets_forms(code) == gets_forms(Code(code.text, "svg", "g", View(9, 9))) for code in codes[:50])

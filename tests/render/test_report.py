@@ -17,7 +17,7 @@ from gristmill.pipeline.cli.main import main
 from gristmill.pipeline.rederive import rederive
 from gristmill.render import domains
 from gristmill.render.dataset import records, rendered_datasets
-from gristmill.render.report import HEADERS, diversity, table_rows
+from gristmill.render.report import HEADERS, distinct, diversity, table_rows
 from gristmill.render.sheet import sheet
 from tests.conftest import REPO
 from tests.laws.running import run_inline, write_recipe
@@ -79,10 +79,8 @@ def test_the_report_counts_what_is_there(out: Path) -> None:
 
 
 def test_distinct_of_the_first_two_hundred(out: Path) -> None:
-    from gristmill.render.report import _distinct  # pyright: ignore[reportPrivateUsage]
-
     values = [str(n % 150) for n in range(199)]
-    assert _distinct(values, 200) is None and _distinct([*values, "0", "new"], 200) == 150
+    assert distinct(values, 200) is None and distinct([*values, "0", "new"], 200) == 150
 
 
 def test_a_dataset_made_from_others_has_a_report_without_attempts(out: Path) -> None:

@@ -107,6 +107,20 @@ def _mark(page: Page, value: int) -> Content:
     )
 
 
+def _heads(page: Page) -> list[Node]:
+    best = page.params["best"]
+    return [
+        el(
+            "th.cell.best" if k == best else "th.cell",
+            {"scope": "col"},
+            picture(good["picture"], page.tokens, good["name"], 1.5) if page.has("pictures") else None,
+            el(f"p.strong#good-{k}@product", good["name"]),
+            el("span.badge.badge-ok", page.say("popular")) if k == best and page.has("badge") else None,
+        )
+        for k, good in enumerate(page.params["goods"])
+    ]
+
+
 def _table(page: Page) -> Node:
     p = page.params
     best = p["best"]
@@ -119,16 +133,6 @@ def _table(page: Page) -> Node:
             [el(f"{cell}.best" if k == best else cell, item) for k, item in enumerate(cells)],
         )
 
-    heads = [
-        el(
-            "th.cell.best" if k == best else "th.cell",
-            {"scope": "col"},
-            picture(good["picture"], page.tokens, good["name"], 1.5) if page.has("pictures") else None,
-            el(f"p.strong#good-{k}@product", good["name"]),
-            el("span.badge.badge-ok", page.say("popular")) if k == best and page.has("badge") else None,
-        )
-        for k, good in enumerate(p["goods"])
-    ]
     rows = [row(page.say("price"), [el("strong", money(page.lang, good["price"])) for good in p["goods"]])]
     rows += (
         [row(page.say("reviews"), [stars(good["stars"], page.say("reviews")) for good in p["goods"]])]
@@ -144,7 +148,7 @@ def _table(page: Page) -> Node:
     rows += (
         [
             row(
-                "",
+                page.say("choose"),
                 [
                     button(page.say("choose"), f"choose-{k}", "" if k == best else "ghost")
                     for k in range(len(p["goods"]))
@@ -156,7 +160,7 @@ def _table(page: Page) -> Node:
     )
     return el(
         "table.table",
-        el("thead", el("tr", el("th.cell", {"scope": "col"}, page.say("title")), heads)),
+        el("thead", el("tr", el("th.cell", {"scope": "col"}, page.say("title")), _heads(page))),
         el("tbody", rows),
     )
 

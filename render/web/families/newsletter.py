@@ -49,13 +49,23 @@ def sample(draws: Draws) -> Sampled:
             [name, draws.integer(9, 120) * 100, product_picture(draws, lists["products"], name)] for name in goods
         ],
         "events": [[draws.integer(1, 29), text] for text in draws.some(lists["events"], 3)],
+        "topics": draws.some(lists["topics"], 5),
         "praise": draws.pick(lists["praise"]),
         "pictures": [sample_picture(draws) for _ in range(6)],
         "order": order[: draws.integer(2, 6)],
         "made": draws.pick(("table", "table", "blocks")),
         "has": flags(
             draws,
-            {"pre": 0.5, "hello": 0.5, "picture": 0.6, "more": 0.6, "wide": 0.35, "line": 0.6, "contents": 0.35},
+            {
+                "pre": 0.5,
+                "hello": 0.5,
+                "picture": 0.6,
+                "more": 0.6,
+                "wide": 0.35,
+                "line": 0.6,
+                "contents": 0.35,
+                "nav": 0.6,
+            },
         ),
     }
 
@@ -98,6 +108,7 @@ def _head(page: Page) -> list[Content]:
     return [
         el("div.row.between", brand(page), el("span.small#issue@issue", f"№ {p['no']}")),
         el("p.small#date@date", date(page.lang, *p["day"])),
+        el("nav.last-links.small", [el("a", {"href": "#"}, text) for text in p["topics"]]) if page.has("nav") else None,
     ]
 
 
@@ -108,7 +119,7 @@ def _lead(page: Page) -> list[Content]:
         el(
             "div.stack",
             hello,
-            picture(p["pictures"][0], page.tokens, p["heads"][0], 2.6) if page.has("picture") else None,
+            picture(p["pictures"][0], page.tokens, p["heads"][0], 3.0) if page.has("picture") else None,
             el("h1.title#headline@headline", p["heads"][0]),
             el("p#lead@introduction", f"{p['text'][0]} {p['text'][1]}"),
             el("p", button(page.say("read_more"), "read")),

@@ -149,6 +149,9 @@ def _table(page: Page) -> Node:
         for place, text in enumerate(p["points"])
     ]
     rows.append(
-        ["", *(button(page.say("choose"), f"choose-{k}", "" if k == p["on"] else "ghost") for k in range(count))]
+        [
+            page.say("choose"),
+            *(button(page.say("choose"), f"choose-{k}", "" if k == p["on"] else "ghost") for k in range(count)),
+        ]
     )
     return table(heads, rows, key="plans")

@@ -29,6 +29,8 @@ STYLES = {
     "size": "min-width:42px;padding:$s1 $s2;border:1px solid $line;border-radius:$rs;text-align:center;"
     "background:$surface;color:$text",
     "size-on": "background:$accent;color:$on_accent;border-color:$accent",
+    "spec": "display:grid;grid-template-columns:180px minmax(0,1fr);gap:$s3;padding:$s2 0;"
+    "border-bottom:1px solid $line",
     "opinion": "display:flex;flex-direction:column;gap:$s1;border-top:1px solid $line;padding-top:$s3",
 }
 
@@ -147,14 +149,14 @@ def _info(page: Page) -> Node:
 def _details(page: Page) -> Node:
     p = page.params
     rows = [
-        el("tr", el("th.cell", {"scope": "row"}, page.say(key)), el("td.cell", text))
+        el("div.spec", el("dt.muted", page.say(key)), el("dd", text))
         for key, text in (("size", "24 × 18 cm"), ("type", p["names"][0]), ("price", money(page.lang, p["price"])))
     ]
     return el(
         "section.stack",
         el("h2.heading#details@heading", page.say("details")),
         el("p", p["text"][1]),
-        el("table.table", el("tbody", rows)),
+        el("dl", rows),
     )
 
 

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 
+from gristmill.render.make import first_failing
 from gristmill.render.protocol import Annotation, Code, Part, Report, View
 from gristmill.stages.protocol import Rule
 
@@ -46,6 +47,19 @@ HAND_WRITTEN = {
         ' viewBox="0 0 60 60">'
         '<path d="M5 5h50v50h-50z M20 20v20h20v-20z" fill="#555" fill-rule="evenodd"/></svg><g transform="rotate(10)">'
         '<polygon points="140,20 180,90 100,90" fill="orange" stroke="#640" stroke-width="5"/></g></g></svg>'
+    ),
+    "a gradient over curves": (
+        f'{HEAD}<radialGradient id="r"><stop offset="0" stop-color="#f00"/><stop offset="1" stop-color="#fd8"/>'
+        '</radialGradient><path d="M90.6 53.1C51.3 40.6 2.5 111.9 58.8 136.3C135.6 169.4 175.6 81.9 90.6 53.1z"'
+        ' fill="url(#r)"/></svg>'
+    ),
+    "gradients that take from others": (
+        f'{HEAD}<defs><linearGradient id="s"><stop offset="0" stop-color="#fff"/><stop offset="1" stop-color="#061"/>'
+        '</linearGradient><linearGradient id="t" href="#s" x1="0" y1="0" x2="1" y2="1"/></defs>'
+        '<rect x="10" y="10" width="80" height="80" fill="url(#t)"/>'
+        '<rect x="110" y="10" width="80" height="80" fill="url(#t)"/>'
+        '<rect x="10" y="110" width="80" height="80" fill="url(#t)"/>'
+        '<path d="M120 180c0-120 60-120 60 0z" fill="url(#t)"/></svg>'
     ),
     "words": (
         f'{HEAD}<text x="100" y="60" font-family="DejaVu Serif" font-size="24" text-anchor="middle">Middle</text>'
@@ -92,11 +106,8 @@ def scattered(seed: int, shapes: int = 10) -> Code:
 
 def first_failure(rules: Sequence[Rule], report: Report) -> str:
     """The reason that the first failing rule gives, "" when all hold."""
-    for rule in rules:
-        value = report.measures[rule.measure]
-        if value > rule.limit if rule.direction == "above" else value < rule.limit:
-            return rule.reason
-    return ""
+    rule = first_failing(rules, report)
+    return rule.reason if rule is not None else ""
 
 
 def by_id(annotations: Sequence[Annotation]) -> dict[str, Annotation]:

@@ -138,15 +138,18 @@ def test_probes_say_that_the_engines_work(svg: SvgDomain) -> None:
 
 
 def test_forms_look_the_same_and_keep_the_elements(svg: SvgDomain) -> None:
+    seen: set[str] = set()
     for name, text in HAND_WRITTEN.items():
         sample = code(text)
         found = svg.code_forms(sample)
         assert "pretty" in found, name
+        seen |= set(found)
         for form, other in found.items():
             shot = svg.render(code(other))
             report = svg.verify(code(other), shot, svg.annotate(sample, svg.render(sample)))
             assert first_failure(svg.rules(), report) == "", (name, form)
             assert other != text
+    assert seen == {"minified", "pretty", "simplified"}
 
 
 def test_code_with_room_for_it_has_all_forms(svg: SvgDomain) -> None:

@@ -90,6 +90,6 @@ def test_a_real_collection_passes_but_for_known_reasons(svg: SvgDomain) -> None:
             found[first_failure(svg.rules(), svg.verify(code, shot, svg.annotate(code, shot))) or "accepted"] += 1
         except Rejected as rejected:
             found[rejected.reason] += 1
-    assert found["accepted"] >= 0.9 * len(files), found
+    assert found["accepted"] >= 0.95 * len(files), found
     assert set(found) <= {"accepted", "engines_differ", "nothing_named", "not_xml", "box_wrong"}, found
     assert found["box_wrong"] <= 0.02 * len(files), "slivers whose few pixels lie elsewhere in the judge's map"

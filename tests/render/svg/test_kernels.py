@@ -10,8 +10,9 @@ pytest.importorskip("tinycss2")
 
 from lxml import etree
 
-from gristmill.render.svg import compare, css, path_data
+from gristmill.render.svg import compare, css, forms, path_data
 from gristmill.render.svg.contrast import contrast
+from gristmill.render.svg.flat import Flat
 from gristmill.render.svg.places import bounds, pole
 from gristmill.render.svg.style import cascade
 from gristmill.render.svg.tables import table
@@ -74,16 +75,17 @@ def test_unmatched_pixels_are_those_outside_the_neighbourhood(seed: int, spread:
     b = np.clip(a.astype(int) + draw.integers(-3 * spread, 3 * spread + 1, a.shape), 0, 255).astype(np.uint8)
     a[..., 3] = b[..., 3] = 255
 
-    def plain(one: np.ndarray, other: np.ndarray) -> int:
+    def plain(one: np.ndarray, other: np.ndarray, reach: int = 2, levels: int = 48) -> int:
         count = 0
         for y in range(12):
             for x in range(15):
-                near = other[max(y - 2, 0) : y + 3, max(x - 2, 0) : x + 3].astype(int)
+                near = other[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1].astype(int)
                 pixel = one[y, x].astype(int)
-                count += bool(np.any((pixel > near.max((0, 1)) + 48) | (pixel < near.min((0, 1)) - 48)))
+                count += bool(np.any((pixel > near.max((0, 1)) + levels) | (pixel < near.min((0, 1)) - levels)))
         return count
 
     assert compare.unmatched_px(a, b) == max(plain(a, b), plain(b, a))
+    assert compare.screened_px(a, b) == max(plain(a, b, 1, 40), plain(b, a, 1, 40))
     assert compare.mean_abs_diff(a, b) == pytest.approx(np.abs(a[..., :3].astype(int) - b[..., :3]).mean())
 
 
@@ -91,6 +93,12 @@ def test_contrast_is_that_of_the_standard() -> None:
     black, white, grey = (np.array([value] * 3, float) for value in (0, 255, 119))
     assert contrast(black, white) == pytest.approx(21)
     assert contrast(grey, white) == pytest.approx(4.48, abs=0.01)
+
+
+def test_the_map_says_how_letters_are_set_as_resvg_reads_it() -> None:
+    root = etree.fromstring(f'{HEAD}<text style="font-kerning:none;font-size:20px">AV</text></svg>')
+    text = etree.fromstring(Flat(root).document(lambda _: True, lambda number: f"#{number:06x}"))[0]
+    assert (text.get("style"), text.get("font-size"), text.get("fill")) == ("font-kerning:none", "20px", "#000002")
 
 
 @pytest.mark.parametrize(
@@ -128,3 +136,11 @@ def test_shorter_paths_go_the_same_way(data: str) -> None:
     for one, other in zip(before, after, strict=True):
         assert one.args == pytest.approx(other.args, abs=0.002)
     assert len(short) <= len(data)
+
+
+def test_forms_keep_the_words_of_texts_and_squeeze_the_rest() -> None:
+    text = f'{HEAD}<text x="1.50"> a <tspan> b </tspan> </text>\n<g style="fill : #aabbcc ; "/></svg>'
+    found = forms.forms(text, 1)
+    for form in found.values():
+        assert "> a <tspan> b </tspan> </text>" in form
+    assert 'x="1.5"' in found["minified"] and '<g style="fill:#abc"/></svg>' in found["minified"]

@@ -15,6 +15,7 @@ from gristmill.stages.vision.scene import Element, Scene, fenced
 
 WORDS = ("Sales", "Costs & more", "Profit 2019", "North <west>", "Visitors", "12 of 40", "Rain")
 SIZE = Size(320, 200)
+SPLITS = ("train", "train", "validation", "train", "test")
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
 
 
@@ -65,7 +66,15 @@ def record(code: str, picture: Image.Image, annotations: list[dict[str, Any]], s
     block = fenced(code, "svg")
     text = f"{MEDIUM_CHAR}\n\n{block}" if seed % 2 else f"{block}\n\n{MEDIUM_CHAR}"
     start = text.index(code)
-    known = {"kind": "svg", "language": "svg", "code_chars": [start, start + len(code)], "family": "bars", "views": []}
+    known: dict[str, Any] = {
+        "kind": "svg",
+        "language": "svg",
+        "code_chars": [start, start + len(code)],
+        "family": "bars",
+        "views": [],
+        "code_forms": {"minified": code.replace("\n", "")} if seed % 3 else None,
+        "split": SPLITS[seed % len(SPLITS)],
+    }
     sha = hashlib.sha256(out.getvalue()).digest()
     medium = {"kind": "image", "sha256": sha, "mime": "image/png", "bytes": out.getvalue()}
     return {

@@ -1,5 +1,6 @@
 """Each form asks for what can be answered, and its answer is true."""
 
+import dataclasses
 import re
 
 import pytest
@@ -17,6 +18,7 @@ from gristmill.stages.vision.form import Form
 from gristmill.stages.vision.locate import locate
 from gristmill.stages.vision.point import point
 from gristmill.stages.vision.read_text import read_text
+from gristmill.stages.vision.rewrite import rewrite
 from gristmill.stages.vision.scene import Scene, fenced, scene_of
 from gristmill.stages.vision.to_code import to_code
 from gristmill.stages.vision.to_words import MAX_ELEMENTS, to_words
@@ -126,6 +128,7 @@ def test_code_and_description_are_those_of_the_record(seed: int) -> None:
     form, words = to_code(found, Choice(seed), 1), to_words(found, Choice(seed), 1)
     assert form is not None and answers(form) == [fenced(found.code, "svg")] and form.picture
     assert words is not None and words.view is not None and not words.picture and MEDIUM_CHAR not in words.text
+    assert "some of" in question_of(words, 0), "a picture may show more than its annotations tell"
     lines = answers(words)[0].splitlines()
     assert len(lines) == len(found.elements)
     for line, wanted in zip(lines, found.elements, strict=True):
@@ -134,18 +137,41 @@ def test_code_and_description_are_those_of_the_record(seed: int) -> None:
         assert wanted.role in line and wanted.text in line
 
 
-def test_a_description_says_what_is_hidden_and_how_much_is_left_out() -> None:
+@given(SEEDS)
+def test_a_rewritten_code_is_the_form_that_the_record_has(seed: int) -> None:
+    found = scene_of_pair(seed)
+    form = rewrite(found, Choice(0, found.id, "rewrite"), 4)
+    known = found.meta["code_forms"]
+    assert (form is None) == (known is None)
+    if form is not None:
+        assert not form.picture and form.view is None and MEDIUM_CHAR not in form.text
+        assert answers(form) == [fenced(known["minified"], "svg")]
+        assert form.text.startswith(fenced(found.code, "svg"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [[], "x", 7, {}, {"minified": 7}, {"minified": ""}, {"other": "<svg/>"}, {"pretty": f"<svg>{MEDIUM_CHAR}</svg>"}],
+)
+def test_forms_of_another_shape_are_not_asked_for(told: object) -> None:
+    found = scene_of_pair(1)
+    same = dataclasses.replace(found, meta={**found.meta, "code_forms": told})
+    assert rewrite(same, Choice(0, "a"), 4) is None
+    same = dataclasses.replace(found, meta={**found.meta, "code_forms": {"pretty": found.code}})
+    assert rewrite(same, Choice(0, "a"), 4) is None
+
+
+def test_a_description_says_what_is_hidden_and_never_how_much_there_is() -> None:
     told = [element("bar", "", BOX, visible_frac=0.5, truncated=True), element("dot", "", (0.0, 0.0, 1.0, 1.0))]
     form = to_words(scene(told), Choice(1), 1)
     assert form is not None
-    first, second = answers(form)[0].splitlines()
-    assert first.endswith(", partly hidden, cut by the edge") and second == "- and 1 more element"
+    (only,) = answers(form)[0].splitlines()
+    assert only.endswith(", partly hidden, cut by the edge")
     many = [element(f"dot {i}", "", (float(i), 0.0, i + 5.0 + i / 100, 9.0)) for i in range(MAX_ELEMENTS + 5)]
     form = to_words(scene(many), Choice(1), 1)
     assert form is not None
-    assert (
-        len(answers(form)[0].splitlines()) == MAX_ELEMENTS + 1 and "dot 44:" in form.text and "dot 4:" not in form.text
-    )
+    assert len(answers(form)[0].splitlines()) == MAX_ELEMENTS
+    assert "dot 44:" in form.text and "dot 4:" not in form.text and "more" not in answers(form)[0]
 
 
 def test_views_come_as_often() -> None:

@@ -38,21 +38,23 @@ def test_each_pair_gets_its_forms_and_stays() -> None:
             assert row["parents"] == [parent["id"]] and row["id"] == derived_id(parent["id"], told["form"]["name"])
             assert (row["domain"], row["source"]) == ("vision", "render/svg")
             assert row["text"].count(MEDIUM_CHAR) == len(row["media"] or [])
-            assert told["render"]["family"] == "bars" and not {"code_chars", "views"} & set(told["render"])
+            assert told["render"]["family"] == "bars" and not {"code_chars", "views", "code_forms"} & set(
+                told["render"]
+            )
             assert all(row["text"][a:b] for a, b in told["form"]["answers"])
 
 
 def test_all_forms_come_and_those_asked_for_alone() -> None:
-    rows = forms_of(run_chain([RenderForms(per_record=7)], batch_of(PAIRS)).kept.to_pylist())
+    rows = forms_of(run_chain([RenderForms(per_record=8)], batch_of(PAIRS)).kept.to_pylist())
     assert set(Counter(json.loads(str(row["meta"]))["form"]["name"] for row in rows)) == set(FORMS)
-    rows = forms_of(run_chain([RenderForms(forms=("point",), per_record=7)], batch_of(PAIRS)).kept.to_pylist())
+    rows = forms_of(run_chain([RenderForms(forms=("point",), per_record=8)], batch_of(PAIRS)).kept.to_pylist())
     assert [json.loads(str(row["meta"]))["form"]["name"] for row in rows] == ["point"] * len(PAIRS)
 
 
 def test_a_form_does_not_depend_on_which_others_are_asked_for() -> None:
     texts = []
     for forms in (("edit",), ("edit", "point", "compare")):
-        rows = forms_of(run_chain([RenderForms(forms=forms, per_record=7)], batch_of(PAIRS)).kept.to_pylist())
+        rows = forms_of(run_chain([RenderForms(forms=forms, per_record=8)], batch_of(PAIRS)).kept.to_pylist())
         texts.append({row["id"]: row["text"] for row in rows})
     assert texts[0].items() <= texts[1].items() and texts[0]
 
@@ -79,12 +81,12 @@ def test_pairs_that_do_not_stay() -> None:
 
 
 def test_pictures_go_along_where_they_are_shown() -> None:
-    rows = forms_of(run_chain([RenderForms(per_record=7)], batch_of(PAIRS[:3])).kept.to_pylist())
+    rows = forms_of(run_chain([RenderForms(per_record=8)], batch_of(PAIRS[:3])).kept.to_pylist())
     for row in rows:
         name = json.loads(str(row["meta"]))["form"]["name"]
         parent = next(p for p in PAIRS if row["parents"] == [p["id"]])
         shown = [m["sha256"] for m in row["media"] or []]  # type: ignore[union-attr]
-        assert shown == ([] if name == "to_words" else [parent["media"][0]["sha256"]])
+        assert shown == ([] if name in ("to_words", "rewrite") else [parent["media"][0]["sha256"]])
 
 
 @pytest.mark.parametrize("params", [{"forms": ()}, {"forms": ("edit", "edit")}, {"per_record": 0}, {"questions": 1001}])
