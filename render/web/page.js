@@ -211,7 +211,7 @@ globalThis.gm = (() => {
   function hits(points) {
     return points.map(([x, y]) => index.get(document.elementFromPoint(x, y)) ?? -1);
   }
-  const steps = (n) => [...Array(n).keys()].map((k) => (k + 0.5) / n), EDGE = steps(9), GRID = steps(7);
+  const steps = (n) => [...Array(n).keys()].map((k) => (k + 0.5) / n), EDGE = steps(9), GRID = steps(6), LINE_GRID = steps(4);
   // A hit test sees a neighbour over a CSS pixel away, so edges are looked at a little inside.
   const INSET = 2, OUTSET = 3;
   // Of elements [first, last): whether they are hit at a point; somewhere on each edge of the visible box and nowhere
@@ -222,12 +222,12 @@ globalThis.gm = (() => {
     reach();
     return asked.map(([first, last, point, visible, full, own]) => {
       const mine = (x, y) => { const i = index.get(document.elementFromPoint(x, y)) ?? -1; return i >= first && i < last; };
-      const [x0, y0, x1, y1] = full, e = els[first];
+      const [x0, y0, x1, y1] = full, e = els[first], grid = own ? GRID : LINE_GRID;
       let share = 0, strays = false;
-      for (const u of GRID) for (const v of GRID) {
+      for (const u of grid) for (const v of grid) {
         const x = x0 + u * (x1 - x0), y = y0 + v * (y1 - y0);
         if (!mine(x, y)) continue;
-        share += 1 / GRID.length ** 2;
+        share += 1 / grid.length ** 2;
         strays ||= x < visible[0] - OUTSET || y < visible[1] - OUTSET || x > visible[2] + OUTSET || y > visible[3] + OUTSET;
       }
       const alone = own ? area(E.getClientRects.call(e), getComputedStyle(e)) : 0;
