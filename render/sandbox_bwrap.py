@@ -88,14 +88,16 @@ def _mounts(box_bytes: int, with_packages: bool) -> Iterator[str]:
             yield from ("--ro-bind", path, path)
     for path in _FILES:
         yield from ("--ro-bind-try", path, path)
-    for folder in _prefixes(with_packages):
-        # Those that bubblewrap makes itself have the modes of the machine's own, which may shut out nobody.
-        for above in reversed(Path(folder).parents[:-1]):
-            yield from ("--perms", "0755", "--dir", str(above))
-        yield from ("--ro-bind", folder, folder)
     # What bubblewrap makes for /dev may be written to and has no limit.
     yield from ("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
     yield from ("--perms", "1777", "--size", str(box_bytes), "--tmpfs", BOX)
+    # Behind BOX, which would hide an interpreter that lies in its place.
+    for folder in _prefixes(with_packages):
+        # Those that bubblewrap makes itself have the modes of the machine's own, which may shut out nobody.
+        for above in reversed(Path(folder).parents[:-1]):
+            if str(above) != BOX:
+                yield from ("--perms", "0755", "--dir", str(above))
+        yield from ("--ro-bind", folder, folder)
 
 
 def _prefixes(with_packages: bool) -> list[str]:

@@ -317,7 +317,6 @@ BUCKETS: list[tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = [
     ),
     ("length twice", lambda b: b[0]["lengths"].append(b[0]["lengths"][0]), "no ranges in order"),
     ("length outside", lambda b: b[0]["lengths"][0].update(max_tokens=None), "no ranges in order"),
-    ("no range", lambda b: b[0]["lengths"][0].pop("min_tokens"), "no ranges in order"),
 ]
 
 
@@ -328,6 +327,12 @@ def test_buckets(out: Path, change: Callable[[list[dict[str, Any]]], Any], detai
     faults = verify(out, deep=True).faults
     assert {f.kind for f in faults} == {"bucket"}, faults
     assert any(detail in f.detail for f in faults), faults
+
+
+def test_a_bucket_without_a_range_is_no_manifest(out: Path) -> None:
+    forge_manifest(out / "train", buckets(lambda b: b[0]["lengths"][0].pop("min_tokens")))
+    faults = verify(out, deep=True).faults
+    assert [f.kind for f in faults] == ["format"] and "min_tokens" in faults[0].detail
 
 
 def test_buckets_of_an_earlier_version_have_no_lengths(out: Path) -> None:

@@ -190,6 +190,8 @@ def test_one_row_is_exported_and_none_is_refused(out: Path, tmp_path: Path, form
         def edit(manifest: dict[str, Any]) -> None:
             manifest["shards"], manifest["row_indexes"] = manifest["shards"][:rows], manifest["row_indexes"][:rows]
             manifest["totals"]["rows"] = rows
+            for index in manifest["row_indexes"]:
+                index["rows"] = rows
 
         forge_manifest(folder, edit)
 

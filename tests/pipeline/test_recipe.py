@@ -75,7 +75,8 @@ def test_a_recipe_means_what_it_says(tmp_path: Path) -> None:
     assert recipe.dataset("corpus").origin == FromOrigin(("web",))
     assert recipe.dataset("corpus").steps == ()
     pairs = recipe.dataset("pairs").origin
-    assert pairs == RenderOrigin((Rendered("svg", 200, (), (), 0.5), Rendered("web", 50, (), (), 0.5)))
+    assert isinstance(pairs, RenderOrigin)
+    assert pairs.domains == (Rendered("svg", 200, (), (), 0.5), Rendered("web", 50, (), (), 0.5))
 
 
 def test_steps_have_unique_labels_and_lines(tmp_path: Path) -> None:

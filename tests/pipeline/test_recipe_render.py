@@ -35,12 +35,11 @@ def one(render: str, more: str = "") -> str:
 def test_both_forms_mean_the_same(tmp_path: Path) -> None:
     recipe = load_text(tmp_path, LONG)
     origin = recipe.dataset("pairs").origin
-    assert origin == RenderOrigin(
-        (
-            Rendered("./doodle.py:Doodle", 0, (), ("a/*.doodle", "b"), 0.0),
-            Rendered("svg", 200, ("charts", "maps"), (), 0.75),
-            Rendered("web", 50, (), (), 0.5),
-        )
+    assert isinstance(origin, RenderOrigin)
+    assert origin.domains == (
+        Rendered("./doodle.py:Doodle", 0, (), ("a/*.doodle", "b"), 0.0),
+        Rendered("svg", 200, ("charts", "maps"), (), 0.75),
+        Rendered("web", 50, (), (), 0.5),
     )
     assert [domain.where.rpartition(":")[2] for domain in origin.domains] == ["7", "6", "8"]
     assert load_text(tmp_path, one("{svg: 9}")).digest == load_text(tmp_path, one("{svg: {count: 9}}")).digest
