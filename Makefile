@@ -16,6 +16,9 @@ BROWSER := chromium fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji
 ROOTS := pipeline synth render stages manifests
 LINKS := $(ROOTS:%=build/links/gristmill/%)
 PYTEST := $(PY) -m pytest
+# The quick suite in two processes, one for each of two processors; as much work in the one as in the other.
+QUICK := $(PYTEST) -m "not slow" -p no:cacheprovider
+HALF := tests/pipeline tests/laws
 LINTED := setup.py $(ROOTS) tests docs/examples
 # An environment holds absolute paths: one that was moved or copied along with its clone is made anew.
 MOVED := $(shell [ "$$(cat $(VENV)/.root 2>/dev/null)" = "$$(pwd -P)" ] || echo moved)
@@ -104,7 +107,7 @@ lint: setup
 test: setup lint
 	$(SYSTEM)
 	$(PY) -m tests.warm
-	$(PYTEST) -m "not slow" --ignore tests/extras
+	$(QUICK) $(HALF) & half=$$!; $(QUICK) --ignore tests/extras $(HALF:%=--ignore %) tests; rest=$$?; wait $$half && exit $$rest
 
 test-extras: setup-extras
 	$(SYSTEM) $(BROWSER)
