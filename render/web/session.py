@@ -208,6 +208,10 @@ class Session:
     def load(self, html: str, view: View, seed: int, scripts: bool) -> Loaded:
         """The page, settled; `scripts` allows those that it has. Raises PageFault."""
         alone = scripts and is_active(html)
+        quiet = self._quiet
+        # What a page was drawn at another scale before shows: 49,258 pixels of one picture were others.
+        if quiet is not None and not alone and quiet.view not in (View(0, 0), view):
+            self.done(quiet, broken=True)
         loaded = self._page(scripts=True) if alone else self._quiet or self._page(scripts=False)
         self._quiet = self._quiet if alone else loaded
         try:
