@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gristmill.render.draws import Draws
+from gristmill.render.protocol import View
+from gristmill.render.svg.icons import Tones, icon
 from gristmill.render.svg.nodes import Node, circle, fill, group, line, outlined, path, pen, polygon, rect, text
 from gristmill.render.svg.palettes import Theme, ink_on
 from gristmill.render.svg.paths import Point, closed, polar, regular, star
@@ -86,3 +88,31 @@ def _badge(params: Mapping[str, Any], theme: Theme, at: Point, r: float, middle:
         words = text(x, y + r * 0.42, str(params["count"]), round(r * 1.2, 1), ink_on(hue), "sans-bold", "middle")
         return [group([disc, words.named("count")])]
     return [disc]
+
+
+def middle(params: Mapping[str, Any], view: View, place: int) -> tuple[float, float, float]:
+    """Middle of an icon and half its width."""
+    count = len(params["icons"])
+    columns = 2 if count > 2 else count
+    rows = -(-count // columns)
+    w, h = view.width_px / columns, view.height_px / rows
+    return w * (place % columns + 0.5), h * (place // columns + 0.5), min(w, h) * 0.24
+
+
+def plated(params: Mapping[str, Any], theme: Theme, view: View, one: tuple[int, Tones]) -> Node:
+    """An icon with what is under and beside it; `one` is its place among the icons, and how it is drawn."""
+    place, tones = one
+    x, y, r = middle(params, view, place)
+    hue = theme.hues[place]
+    nodes = plate(params, theme, (x, y), r, hue)
+    scale = r / 12
+    name = params["icons"][place]
+    if params["moved"] == "none":
+        nodes += icon(name, (x - r, y - r), scale, tones)
+    elif params["moved"] == "translate":
+        nodes.append(group(icon(name, (0, 0), scale, tones), ("translate", x - r, y - r)))
+    else:
+        nodes.append(
+            group(icon(name, (0, 0), 1, tones), ("translate", x - r, y - r), ("scale", round(scale * 20) / 20))
+        )
+    return group(nodes + extras(params, theme, (x, y), r, hue)).named(name)

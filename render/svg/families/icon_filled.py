@@ -7,10 +7,10 @@ from gristmill.render.draws import Draws
 from gristmill.render.protocol import View
 from gristmill.render.svg.family import Params, Written
 from gristmill.render.svg.hand import sample_hand
-from gristmill.render.svg.icon_plates import extras, on_plate, plate, sample_plate
-from gristmill.render.svg.icons import ICONS, Tones, icon
+from gristmill.render.svg.icon_plates import on_plate, plated, sample_plate
+from gristmill.render.svg.icons import ICONS, Tones
 from gristmill.render.svg.layout import sample_view
-from gristmill.render.svg.nodes import Node, fill, group, linear, rect
+from gristmill.render.svg.nodes import fill, linear, rect
 from gristmill.render.svg.palettes import Theme, ink_on, mix, sample_theme, theme_of
 from gristmill.render.svg.writer import document
 
@@ -52,40 +52,13 @@ def write(params: Mapping[str, Any], view: View) -> Written:
             ).named("frame")
         )
     for place, name in enumerate(params["icons"]):
-        body.append(_one(params, theme, view, place).noted(name))
+        body.append(plated(params, theme, view, (place, _tones(params, theme, theme.hues[place]))).noted(name))
     return document(
         body,
         [linear("solid", ((0, mix(theme.hues[0], theme.ink, 0.15)), (1, theme.hues[0])))] if _shaded(params) else [],
         params,
         view,
     )
-
-
-def _middle(params: Mapping[str, Any], view: View, place: int) -> tuple[float, float, float]:
-    """Middle of an icon and half its width."""
-    count = len(params["icons"])
-    columns = 2 if count > 2 else count
-    rows = -(-count // columns)
-    w, h = view.width_px / columns, view.height_px / rows
-    return w * (place % columns + 0.5), h * (place // columns + 0.5), min(w, h) * 0.24
-
-
-def _one(params: Mapping[str, Any], theme: Theme, view: View, place: int) -> Node:
-    x, y, r = _middle(params, view, place)
-    hue = theme.hues[place]
-    nodes = plate(params, theme, (x, y), r, hue)
-    tones = _tones(params, theme, hue)
-    scale = r / 12
-    name = params["icons"][place]
-    if params["moved"] == "none":
-        nodes += icon(name, (x - r, y - r), scale, tones)
-    elif params["moved"] == "translate":
-        nodes.append(group(icon(name, (0, 0), scale, tones), ("translate", x - r, y - r)))
-    else:
-        nodes.append(
-            group(icon(name, (0, 0), 1, tones), ("translate", x - r, y - r), ("scale", round(scale * 20) / 20))
-        )
-    return group(nodes + extras(params, theme, (x, y), r, hue)).named(name)
 
 
 def _shaded(params: Mapping[str, Any]) -> bool:
