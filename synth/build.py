@@ -45,7 +45,7 @@ def _mean(texts: Sequence[str], tokenizer: Tokenizer) -> int:
 def _records(family: Family) -> list[str]:
     draws, size = Draws("synth costs", family.name), family.sizes[-1]
     bank = family.build(size, _names(family.names_needed(size), draws), draws)
-    numbers = range(0, grammar.RECORD_TEMPLATES, _COST_STRIDE)
+    numbers = range(0, grammar.record_templates(family.wording), _COST_STRIDE)
     facts = [draws.pick(bank.facts) for _ in numbers]
     templates = (grammar.record_template(family.wording, number) for number in numbers)
     return [grammar.fill(t, fact.slots, draws) + "\n\n" for t, fact in zip(templates, facts, strict=True)]
