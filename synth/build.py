@@ -18,11 +18,11 @@ from gristmill.synth.materialise import Discarded
 from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
-from gristmill.synth.solvers import prove
-from gristmill.synth.solvers.prove import Unproved
+from gristmill.synth.solvers import asking, prove
+from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.reading import read_row
 
-REASONS: Mapping[str, str] = {**materialise.REASONS, **prove.REASONS}
+REASONS: Mapping[str, str] = {**materialise.REASONS, **asking.REASONS}
 """Every reason why a planned sequence is discarded."""
 
 _COST_STRIDE = 5
@@ -45,7 +45,7 @@ def _mean(texts: Sequence[str], tokenizer: Tokenizer) -> int:
 def _records(family: Family) -> list[str]:
     draws, size = Draws("synth costs", family.name), family.sizes[-1]
     bank = family.build(size, _names(family.names_needed(size), draws), draws)
-    numbers = range(0, grammar.RECORD_TEMPLATES, _COST_STRIDE)
+    numbers = range(0, grammar.record_templates(family.wording), _COST_STRIDE)
     facts = [draws.pick(bank.facts) for _ in numbers]
     templates = (grammar.record_template(family.wording, number) for number in numbers)
     return [grammar.fill(t, fact.slots, draws) + "\n\n" for t, fact in zip(templates, facts, strict=True)]

@@ -90,7 +90,7 @@ def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], ta
     """Add a bank's pieces and tasks."""
     first, wording, words = len(pieces), context.family.wording, context.words
     for fact, at in zip(bank.facts, placed.facts, strict=True):
-        number = words.pick(grammar.RECORDS_OF[context.split])
+        number = words.pick(grammar.records_of(wording, context.split))
         text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
         pieces.append(Piece("record", text + "\n\n", at, number))
     for chain, at in placed.asked:
