@@ -3,6 +3,8 @@
 `prove` gives one `Proof` a task and raises `Unproved` on the first that fails, with the reason. What is proved:
 
 * readable: valid ids spell a text, encoding it again gives the ids, padding is at most MAX_PAD;
+* media: places are as many as each medium costs, named by one segment, without a target; bytes that came have their
+  sha256;
 * spans: query, answer, evidence and distractors are segments of kind query, answer and record, all evidence stands in
   front of the query, the answer right behind it, and all of them are in one attention group;
 * solved: the reference solver finds the stored answer from the text of all records, by the stored evidence and no
@@ -26,7 +28,7 @@ import pyarrow as pa
 
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.synth.solvers.leaks import NameScan
-from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, check_joins
+from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
 from gristmill.synth.solvers.sums import Contradiction, SumQuery, needed, read_sum_query, solve_sum
 from gristmill.synth.solvers.walks import PathQuery, Row, read_path_query, read_row, walk
@@ -48,6 +50,7 @@ BY_TABLE: Mapping[str, bool] = {"table_chain": True, "variable_chain": False, "a
 REASONS: Mapping[str, str] = {
     "unreadable": "the ids of a row are no text, or encoding the text again gives others",
     "padding": "more padding than allowed",
+    "media": "the places of a picture or a video are not what it costs, or its bytes are others",
     "spans": "a span of a task is no segment of its kind, or stands where it may not",
     "groups": "a query may not attend to its evidence",
     "unknown_family": "there is no solver for a family",
@@ -113,6 +116,7 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
     try:
         if reading.context - reading.n_tokens > MAX_PAD:
             raise Unproved("padding", f"{reading.context - reading.n_tokens} tokens")
+        _check_media(reading)
         check_joins(reading, tokenizer)
         texts = _planted(reading, "record")
         _check_leaks(reading, texts)
@@ -123,6 +127,15 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
     if reading.context >= SPREAD_CONTEXT and len(proofs) >= SPREAD_TASKS:
         check_spread(reading, proofs)
     return proofs
+
+
+def _check_media(reading: Reading) -> None:
+    if reading.faults:
+        raise Unproved("media", "; ".join(reading.faults))
+    for number, medium in enumerate(reading.media):
+        fault = bytes_fault(reading, medium["sha256"]) if reading.media_bytes.get(medium["sha256"]) else ""
+        if fault:
+            raise Unproved("media", f"medium {number}: {fault}")
 
 
 def check_spread(reading: Reading, proofs: Sequence[Proof]) -> None:
