@@ -21,11 +21,11 @@ from gristmill.synth.media import Shown, check_format
 from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
-from gristmill.synth.solvers import prove
-from gristmill.synth.solvers.prove import Unproved
+from gristmill.synth.solvers import asking, prove
+from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.reading import read_row
 
-REASONS: Mapping[str, str] = {**materialise.REASONS, **prove.REASONS}
+REASONS: Mapping[str, str] = {**materialise.REASONS, **asking.REASONS}
 """Every reason why a planned sequence is discarded."""
 
 _COST_STRIDE = 5

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import NamedTuple
 
-from gristmill.synth.solvers.prove import BY_REVISION, BY_TABLE
+from gristmill.synth.solvers.asking import Records, View
+from gristmill.synth.solvers.laws import LAWS
+from gristmill.synth.solvers.prove import records_of
 from gristmill.synth.solvers.reading import Reading
-from gristmill.synth.solvers.sums import read_entry, read_sum_query
-from gristmill.synth.solvers.walks import read_path_query
-from gristmill.synth.solvers.words import names_in, numbers_in
+from gristmill.synth.solvers.words import names_in
 
 SIGMAS = 3.0
 MIN_TASKS = 2000
@@ -39,17 +39,26 @@ class Seen(NamedTuple):
 class Puzzle:
     """What a cheater sees, and what it should have said.
 
-    records: those of the bank in front of the query; key: the name that the query asks about.
+    records: those of the bank in front of the query; view: what its law makes of them.
     """
 
     family: str
     query: str
-    key: str
     records: tuple[Seen, ...]
-    candidates: tuple[str, ...]
+    view: View
     answer: str
     query_start: int
     context: int
+
+    @property
+    def key(self) -> str:
+        """The name that the query asks about."""
+        return self.view.key
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The answers that there can be."""
+        return self.view.candidates
 
 
 @dataclass(frozen=True)
@@ -75,58 +84,29 @@ class Score:
 
 
 def puzzles(reading: Reading) -> list[Puzzle]:
-    """A puzzle for each task of a row; its records are those of its bank: evidence and distractors, and no labels."""
+    """Puzzles for each task of a row; records are those of its bank: evidence and distractors, and no labels."""
     texts = {s: reading.piece(s, e) for (s, e), k in zip(reading.spans, reading.kinds, strict=True) if k == "record"}
-    banks: dict[tuple[int, ...], tuple[tuple[Seen, ...], tuple[str, ...]]] = {}
+    banks: dict[tuple[int, ...], Records] = {}
     out: list[Puzzle] = []
     for task in reading.tasks:
         query = reading.piece(task["query_start"], task["query_end"])
         bank = tuple(sorted({part["start"] for part in (*task["evidence"], *task["distractors"])}))
         if bank not in banks:
-            banks[bank] = _see(task["family"], query, {start: texts[start] for start in bank})
-        records, candidates = banks[bank]
-        out.append(
-            Puzzle(
-                family=task["family"],
-                query=query,
-                key=_key(task["family"], query),
-                records=tuple(seen for seen in records if seen.start < task["query_start"]),
-                candidates=candidates,
-                answer=task["answer"],
-                query_start=task["query_start"],
-                context=reading.context,
-            )
-        )
+            banks[bank] = records_of({start: texts[start] for start in bank})
+        for view in LAWS[task["family"]].look(query, banks[bank], task["answer"]):
+            records = _shown(banks[bank], view, task["query_start"])
+            place = (task["query_start"], reading.context)
+            out.append(Puzzle(task["family"], query, records, view, view.answer, *place))
     return out
 
 
-def _key(family: str, query: str) -> str:
-    if family in BY_REVISION:
-        return read_sum_query(query, BY_REVISION[family]).name
-    return read_path_query(query, BY_TABLE[family]).start
-
-
-def _see(family: str, query: str, texts: Mapping[int, str]) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
-    """The records of a bank, and its candidates."""
-    names = {start: tuple(names_in(text)) for start, text in texts.items()}
-    if family in BY_REVISION:
-        candidates = tuple(map(str, range(read_sum_query(query, BY_REVISION[family]).modulus)))
-        values = {start: (str(read_entry(text, BY_REVISION[family])[1]),) for start, text in texts.items()}
-    else:
-        candidates = _ends(read_path_query(query, BY_TABLE[family]).tables, texts, names)
-        known = frozenset(candidates)
-        words = {start: (*names[start], *map(str, numbers_in(text))) for start, text in texts.items()}
-        values = {start: tuple(word for word in own if word in known) for start, own in words.items()}
-    return tuple(Seen(start, text, names[start], values[start]) for start, text in texts.items()), candidates
-
-
-def _ends(tables: Sequence[str], texts: Mapping[int, str], names: Mapping[int, tuple[str, ...]]) -> tuple[str, ...]:
-    """What paths can end in: all numbers, or the names that stand once and in the last table."""
-    if not tables:
-        return tuple(sorted({str(n) for text in texts.values() for n in numbers_in(text)}))
-    counts = Counter(name for own in names.values() for name in own)
-    last = [own for own in names.values() if tables[-1] in own]
-    return tuple(sorted({name for own in last for name in own if counts[name] == 1}))
+def _shown(bank: Records, view: View, query_start: int) -> tuple[Seen, ...]:
+    """The records in front of the query but for the one that is hidden."""
+    return tuple(
+        Seen(start, text, tuple(names_in(text)), view.values[start])
+        for start, text in bank.texts.items()
+        if start < query_start and start != view.hidden
+    )
 
 
 Cheater = Callable[[Puzzle], str]
@@ -200,20 +180,19 @@ def best_match(puzzle: Puzzle) -> str:
 
 
 def last_window(puzzle: Puzzle) -> str:
-    """A reader of the last sixteenth: adds what it sees of the key, or takes the last end of a path in it."""
+    """A reader of the last sixteenth: combines the shares that it sees, or takes the last end of a path in it."""
     edge = puzzle.query_start - int(LAST_FRAC * puzzle.context)
-    near = [seen for seen in puzzle.records if seen.start >= edge]
-    if puzzle.family in BY_REVISION:
-        own = [int(seen.values[0]) for seen in near if puzzle.key in seen.names]
-        return str(sum(own) % len(puzzle.candidates)) if own else _guess(puzzle)
-    return _first_value(puzzle, reversed(near))
+    if puzzle.view.combine is not None:
+        own = [start for start in puzzle.view.shares if start >= edge]
+        return puzzle.view.combine(own) if own else _guess(puzzle)
+    return _first_value(puzzle, reversed([seen for seen in puzzle.records if seen.start >= edge]))
 
 
 def all_but_one(puzzle: Puzzle) -> str:
-    """Adds up all records of the key but the first; for paths, follows the key one row and takes the next end."""
+    """Combines all shares but the first; for paths, follows the key one row and takes the next end."""
+    if puzzle.view.combine is not None:
+        return puzzle.view.combine(puzzle.view.shares[1:])
     own = [seen for seen in puzzle.records if puzzle.key in seen.names]
-    if puzzle.family in BY_REVISION:
-        return str(sum(int(seen.values[0]) for seen in own[1:]) % len(puzzle.candidates))
     names = {name for seen in own for name in seen.names} - {puzzle.key}
     return _first_value(puzzle, (s for s in puzzle.records if s not in own and names & set(s.names)))
 

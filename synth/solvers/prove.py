@@ -17,7 +17,6 @@
   at a sixteenth is at most MAX_EPSILON.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,13 +26,13 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.tokenizer import Tokenizer
+from gristmill.synth.solvers.asking import Asked, Records, Seen, Unproved
+from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.leaks import NameScan
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
-from gristmill.synth.solvers.sums import Contradiction, SumQuery, needed, read_sum_query, solve_sum
-from gristmill.synth.solvers.walks import PathQuery, Row, read_path_query, read_row, walk
-from gristmill.synth.solvers.windows import WINDOW_PARTS, PathBank, sum_epsilon
-from gristmill.synth.solvers.words import names_in
+from gristmill.synth.solvers.windows import WINDOW_PARTS
+from gristmill.synth.solvers.words import Contradiction, names_in
 
 VERIFIER_VERSION = "1"
 MAX_PAD = 256
@@ -43,35 +42,6 @@ MAX_EPSILON = 0.02
 SPREAD_CONTEXT, SPREAD_TASKS = 1 << 20, 200
 WIDE_FRAC, WIDE_SPAN = 0.5, 0.75
 TOUCHED_PARTS = 64
-
-BY_REVISION: Mapping[str, bool] = {"share_sum": False, "version_track": True}
-BY_TABLE: Mapping[str, bool] = {"table_chain": True, "variable_chain": False, "alias_hop": False}
-
-REASONS: Mapping[str, str] = {
-    "unreadable": "the ids of a row are no text, or encoding the text again gives others",
-    "padding": "more padding than allowed",
-    "media": "the places of a picture or a video are not what it costs, or its bytes are others",
-    "spans": "a span of a task is no segment of its kind, or stands where it may not",
-    "groups": "a query may not attend to its evidence",
-    "unknown_family": "there is no solver for a family",
-    "unsolved": "the reference solver does not find the stored answer",
-    "not_necessary": "the answer is determined without one of the evidence records",
-    "leak": "an invented name stands outside of what was planted",
-    "epsilon": "a window knows more than it may",
-    "spread": "the tasks of a long row do not ask for the whole window",
-    "claims": "what the row says of a task is not what is measured",
-}
-"""Why a row is not proved."""
-
-
-class Unproved(Exception):
-    """A proof that fails: `reason` is one of REASONS, `task` the index of the task, -1 for the row."""
-
-    def __init__(self, reason: str, detail: str, task: int = -1) -> None:
-        super().__init__(f"{reason}: {detail}" if task < 0 else f"task {task}: {reason}: {detail}")
-        self.reason = reason
-        self.detail = detail
-        self.task = task
 
 
 @dataclass(frozen=True)
@@ -89,28 +59,6 @@ class Proof:
     disc_offset: int
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """A row; the text of each record by the token where it begins; where each name stands in records."""
-
-    reading: Reading
-    tokenizer: Tokenizer
-    records: Mapping[int, str]
-    named: Mapping[str, frozenset[int]]
-    offsets: dict[tuple[str, ...], int]
-    banks: dict[tuple[Span, ...], "_Paths"]
-
-
-@dataclass(frozen=True)
-class _Paths:
-    """A bank of paths as read: its rows, the rows of each chain, the candidates, and what windows know of it."""
-
-    rows: tuple[Row, ...]
-    chains: tuple[tuple[int, ...], ...]
-    ends: tuple[str, ...]
-    counted: PathBank
-
-
 def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
     """A proof for each task. Raises Unproved."""
     try:
@@ -120,8 +68,8 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
         check_joins(reading, tokenizer)
         texts = _planted(reading, "record")
         _check_leaks(reading, texts)
-        seen = _Seen(reading, tokenizer, texts, _where_named(texts), {}, {})
-        proofs = [_guarded(seen, index) for index in range(len(reading.tasks))]
+        seen = Seen(reading, records_of(texts))
+        proofs = [_guarded(seen, tokenizer, index) for index in range(len(reading.tasks))]
     except Unreadable as error:
         raise Unproved("unreadable", str(error)) from None
     if reading.context >= SPREAD_CONTEXT and len(proofs) >= SPREAD_TASKS:
@@ -151,19 +99,20 @@ def check_spread(reading: Reading, proofs: Sequence[Proof]) -> None:
         raise Unproved("spread", f"evidence touches {len(parts)} of {TOUCHED_PARTS} parts of the window")
 
 
-def _guarded(seen: _Seen, index: int) -> Proof:
+def _guarded(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
     try:
-        return _prove_task(seen, index)
+        return _prove_task(seen, tokenizer, index)
     except Contradiction as error:
         raise Unproved("unsolved", str(error), index) from None
 
 
-def _where_named(records: Mapping[int, str]) -> dict[str, frozenset[int]]:
+def records_of(texts: Mapping[int, str]) -> Records:
+    """Records with the places of their names."""
     found: dict[str, set[int]] = {}
-    for start, text in records.items():
+    for start, text in texts.items():
         for name in names_in(text):
             found.setdefault(name, set()).add(start)
-    return {name: frozenset(starts) for name, starts in found.items()}
+    return Records(texts, {name: frozenset(starts) for name, starts in found.items()})
 
 
 def _planted(reading: Reading, kind: str) -> dict[int, str]:
@@ -191,45 +140,32 @@ def _check_leaks(reading: Reading, records: Mapping[int, str]) -> None:
         raise Unproved("leak", f"{spelled[0]!r} with something between its letters")
 
 
-def _prove_task(seen: _Seen, index: int) -> Proof:
-    task = seen.reading.tasks[index]
+def _prove_task(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
+    reading, task = seen.reading, seen.reading.tasks[index]
     _check_values(task, index)
-    evidence, others = _check_spans(seen.reading, task, index)
-    query = seen.reading.piece(task["query_start"], task["query_end"])
-    answer = seen.reading.piece(task["answer_start"], task["answer_end"]).strip()
+    evidence, others = _check_spans(reading, task, index)
+    query = reading.piece(task["query_start"], task["query_end"])
+    answer = reading.piece(task["answer_start"], task["answer_end"]).strip()
     if answer != task["answer"]:
         raise Unproved("unsolved", f"the answer reads {answer!r}", index)
-    family = task["family"]
-    if family in BY_REVISION:
-        asked = read_sum_query(query, BY_REVISION[family])
-        epsilons = _prove_sum(seen, asked, evidence, answer, index)
-        candidates = tuple(map(str, range(asked.modulus)))
-    elif family in BY_TABLE:
-        bank = _Bank(read_path_query(query, BY_TABLE[family]), BY_TABLE[family], tuple(sorted((*evidence, *others))))
-        candidates, epsilons = _prove_path(seen, bank, evidence, answer, index)
-    else:
-        raise Unproved("unknown_family", family, index)
-    if epsilons[WINDOW_PARTS.index(16)] > MAX_EPSILON:
-        raise Unproved("epsilon", f"{epsilons} at windows of 1/{WINDOW_PARTS}", index)
-    return _measured(seen, evidence, task["query_start"], candidates, epsilons)
-
-
-def _measured(
-    seen: _Seen, evidence: Sequence[Span], query_start: int, candidates: tuple[str, ...], epsilons: tuple[float, ...]
-) -> Proof:
-    context = seen.reading.context
-    if candidates not in seen.offsets:
-        seen.offsets[candidates] = discriminating_offset(candidates, seen.tokenizer)
+    if task["family"] not in LAWS:
+        raise Unproved("unknown_family", task["family"], index)
+    asked = Asked(index, task["family"], query, answer, tuple(evidence), tuple(others))
+    found = LAWS[task["family"]].prove(seen, asked)
+    if found.epsilons[WINDOW_PARTS.index(16)] > MAX_EPSILON:
+        raise Unproved("epsilon", f"{found.epsilons} at windows of 1/{WINDOW_PARTS}", index)
+    if ("offset", found.candidates) not in seen.records.memo:
+        seen.records.memo["offset", found.candidates] = discriminating_offset(found.candidates, tokenizer)
     return Proof(
-        span_frac=extent(evidence) / context,
-        min_gap=query_start - max(end for _, end in evidence),
-        cover_64th=cover_number(evidence, context // 64),
-        cover_16th=cover_number(evidence, context // 16),
-        cover_4th=cover_number(evidence, context // 4),
-        window_eps=epsilons,
-        answer_space=len(candidates),
-        chance=1 / len(candidates),
-        disc_offset=seen.offsets[candidates],
+        span_frac=extent(evidence) / reading.context,
+        min_gap=task["query_start"] - max(end for _, end in evidence),
+        cover_64th=cover_number(evidence, reading.context // 64),
+        cover_16th=cover_number(evidence, reading.context // 16),
+        cover_4th=cover_number(evidence, reading.context // 4),
+        window_eps=found.epsilons,
+        answer_space=len(found.candidates),
+        chance=1 / len(found.candidates),
+        disc_offset=seen.records.memo["offset", found.candidates],
     )
 
 
@@ -274,78 +210,3 @@ def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple
     if len({where[span][1] for span in (query, answer, *evidence)}) != 1:
         raise Unproved("groups", "evidence, query and answer are in different attention groups", index)
     return evidence, others
-
-
-def _prove_sum(seen: _Seen, query: SumQuery, evidence: Sequence[Span], answer: str, index: int) -> tuple[float, ...]:
-    """epsilon of each window."""
-    own = {start: seen.records[start] for start in sorted(seen.named.get(query.name, frozenset()))}
-    starts, texts = list(own), list(own.values())
-    used = {starts[i] for i in needed(query, texts)}
-    found = solve_sum(query, texts)
-    if found != answer or used != {start for start, _ in evidence}:
-        raise Unproved("unsolved", f"the solver finds {found!r} by {len(used)} records", index)
-    for start in used:
-        if solve_sum(query, [text for at, text in own.items() if at != start]) is not None:
-            raise Unproved("not_necessary", f"the record at {start}", index)
-    windows = (seen.reading.context // parts for parts in WINDOW_PARTS)
-    return tuple(sum_epsilon(evidence, 1 / query.modulus, window) for window in windows)
-
-
-@dataclass(frozen=True)
-class _Bank:
-    query: PathQuery
-    by_table: bool
-    spans: tuple[Span, ...]
-
-
-def _prove_path(
-    seen: _Seen, bank: _Bank, evidence: Sequence[Span], answer: str, index: int
-) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """(candidates, epsilon of each window)."""
-    if bank.spans not in seen.banks:
-        seen.banks[bank.spans] = _read_bank(seen, bank, index)
-    paths = seen.banks[bank.spans]
-    found, path = walk(bank.query, paths.rows)
-    if found != answer or [bank.spans[i] for i in path] != list(evidence):
-        raise Unproved("unsolved", f"the solver finds {found!r} by {len(path)} records", index)
-    for row in path:
-        if walk(bank.query, paths.rows, without=row)[0] is not None:
-            raise Unproved("not_necessary", f"the record at {bank.spans[row][0]}", index)
-    own = paths.chains.index(tuple(path))
-    earlier = _earlier(seen.reading, bank, index)
-    windows = (seen.reading.context // parts for parts in WINDOW_PARTS)
-    return paths.ends, tuple(paths.counted.epsilon(own, earlier, window) for window in windows)
-
-
-def _read_bank(seen: _Seen, bank: _Bank, index: int) -> _Paths:
-    """The paths of a bank: disjoint, of one length, with an end each, all of its rows; its names stand nowhere else."""
-    rows = tuple(read_row(seen.records[start], bank.by_table) for start, _ in bank.spans)
-    own = {start for start, _ in bank.spans}
-    if any(not seen.named[name] <= own for row in rows for name in row.names):
-        raise Unproved("leak", "a name of the bank stands in records of another", index)
-    found = [walk(PathQuery(start, bank.query.tables), rows) for start in _starts(bank, rows)]
-    chains = tuple(tuple(path) for end, path in found if end is not None)
-    ends = tuple(sorted({end for end, _ in found if end is not None}))
-    used = sorted(i for chain in chains for i in chain)
-    if len({len(c) for c in chains}) != 1 or used != list(range(len(rows))) or len(ends) < len(chains):
-        raise Unproved("claims", "evidence and distractors are not the paths of a bank", index)
-    at = np.array([[bank.spans[chain[hop]] for chain in chains] for hop in range(len(chains[0]))], np.int64)
-    return _Paths(rows, chains, ends, PathBank(at[..., 0], at[..., 1]))
-
-
-def _starts(bank: _Bank, rows: Sequence[Row]) -> list[str]:
-    """Names that stand once and begin a path: in the first table, where there are tables; elsewhere none ends one."""
-    counts = Counter(name for row in rows for name in row.names)
-    first = {name for row in rows for name in row.names if not bank.by_table or bank.query.tables[0] in row.names}
-    return sorted(name for name in first if counts[name] == 1)
-
-
-def _earlier(reading: Reading, bank: _Bank, index: int) -> int:
-    """How many questions of the bank are answered in front of this one."""
-    task, spans = reading.tasks[index], set(bank.spans)
-    return sum(
-        other["family"] == task["family"]
-        and (other["answer_end"] or 0) <= task["query_start"]
-        and any((e["start"], e["end"]) in spans for e in other["evidence"] or ())
-        for other in reading.tasks
-    )

@@ -1,4 +1,4 @@
-"""Reference solver of sums: `share_sum` and `version_track`, from the text of records and of the query.
+"""Reference solver of sums: the numbers of all records with a name, from the text of records and of the query.
 
 It knows no template: the name in the query, the numbers in each record that has this name, and the words that announce
 a modulus or a revision tell all. None where the records do not settle the answer, being fewer than the query counts
@@ -6,10 +6,13 @@ on; Contradiction where they or the query say too much.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from gristmill.synth.solvers.words import names_in, numbers_in
+from gristmill.synth.solvers.asking import Law, Records
+from gristmill.synth.solvers.sharing import Solved, Values, shares_law
+from gristmill.synth.solvers.words import Contradiction, names_in, numbers_in
 
 _MODULUS = re.compile(r"(?:modulo|division by|remainder by|dial of) (\d{1,9})(?!\d)")
 _REVISION = re.compile(r"revision\W{1,2}(\d{1,9})(?!\d)")
@@ -17,66 +20,107 @@ _REVISION = re.compile(r"revision\W{1,2}(\d{1,9})(?!\d)")
 MAX_MODULUS = 10_000
 
 
-class Contradiction(Exception):
-    """Records or a query that cannot be read in one way."""
-
-
 class SumQuery(NamedTuple):
-    """What was booked under `name`, `entries` times, modulo `modulus`; numbered from 1 where `by_revision`."""
+    """What was booked under `name`, `entries` times, modulo `modulus`."""
 
     name: str
     entries: int
     modulus: int
-    by_revision: bool
 
 
-def read_sum_query(text: str, by_revision: bool) -> SumQuery:
-    """Raises Contradiction where it has not one name, one modulus and one count."""
-    names = set(names_in(text))
+class Entry(NamedTuple):
+    """What a record adds, with its sign; no two of a sum have the same `label`, None: it has none."""
+
+    number: int
+    label: int | None = None
+
+
+@dataclass(frozen=True)
+class SumReader:
+    """How queries and records are read. entry: None for a record that has the name and is not added.
+
+    Both raise Contradiction.
+    """
+
+    query: Callable[[str], SumQuery]
+    entry: Callable[[str, SumQuery, str], Entry | None]
+
+
+def read_modulus(text: str) -> int:
+    """The one modulus of a query. Raises Contradiction."""
     moduli = [int(m) for m in _MODULUS.findall(text)]
-    numbers = numbers_in(text)
-    if len(names) != 1 or len(moduli) != 1 or len(numbers) != 2:
-        raise Contradiction(f"a query with names {sorted(names)}, moduli {moduli} and numbers {numbers}")
-    if not 2 <= moduli[0] <= MAX_MODULUS or moduli[0] not in numbers:
-        raise Contradiction(f"a query modulo {moduli[0]}")
-    numbers.remove(moduli[0])
-    if by_revision and [int(m) for m in _REVISION.findall(text)] != numbers:
+    if len(moduli) != 1 or not 2 <= moduli[0] <= MAX_MODULUS:
+        raise Contradiction(f"a query modulo {moduli}")
+    return moduli[0]
+
+
+def read_sum_query(text: str) -> SumQuery:
+    """Raises Contradiction where it has not one name, one modulus and one count."""
+    names, modulus, numbers = set(names_in(text)), read_modulus(text), numbers_in(text)
+    if len(names) != 1 or len(numbers) != 2 or modulus not in numbers:
+        raise Contradiction(f"a query with names {sorted(names)}, modulus {modulus} and numbers {numbers}")
+    numbers.remove(modulus)
+    return SumQuery(names.pop(), numbers[0], modulus)
+
+
+def read_revision_query(text: str) -> SumQuery:
+    """As `read_sum_query`; the count is announced as a revision."""
+    query = read_sum_query(text)
+    if [int(m) for m in _REVISION.findall(text)] != [query.entries]:
         raise Contradiction("a query without its revision")
-    return SumQuery(names.pop(), numbers[0], moduli[0], by_revision)
+    return query
 
 
-def read_entry(text: str, by_revision: bool) -> tuple[int, int]:
-    """(revision, number) of a record; revision 0 where there are none. Raises Contradiction."""
+def read_entry(text: str) -> int:
+    """The number of a record. Raises Contradiction."""
     numbers = numbers_in(text)
-    revision = 0
-    if by_revision:
-        found = [int(m) for m in _REVISION.findall(text)]
-        if len(found) != 1:
-            raise Contradiction(f"a record with revisions {found}")
-        revision = found[0]
-        if revision not in numbers:
-            raise Contradiction(f"a record whose revision {revision} is no number")
-        numbers.remove(revision)
     if len(numbers) != 1:
         raise Contradiction(f"a record with numbers {numbers}")
-    return revision, numbers[0]
+    return numbers[0]
 
 
-def needed(query: SumQuery, records: Sequence[str]) -> list[int]:
-    """Indices of the records that are added up: those of the name, up to the revision where there is one."""
-    own = [index for index, text in enumerate(records) if query.name in names_in(text)]
-    if not query.by_revision:
-        return own
-    return [index for index in own if read_entry(records[index], True)[0] <= query.entries]
+def read_change(text: str) -> tuple[int, int]:
+    """(revision, number) of a record. Raises Contradiction."""
+    numbers, found = numbers_in(text), [int(m) for m in _REVISION.findall(text)]
+    if len(found) != 1 or found[0] not in numbers or len(numbers) != 2:
+        raise Contradiction(f"a record with revisions {found} and numbers {numbers}")
+    numbers.remove(found[0])
+    return found[0], numbers[0]
 
 
-def solve_sum(query: SumQuery, records: Sequence[str]) -> str | None:
-    """The answer from the records of this name (others may be among them)."""
-    entries = [read_entry(records[index], query.by_revision) for index in needed(query, records)]
-    if len(entries) > query.entries:
-        raise Contradiction(f"{len(entries)} records for {query.entries} entries")
-    if query.by_revision and len({revision for revision, _ in entries}) < len(entries):
-        raise Contradiction("two records of one revision")
-    if len(entries) < query.entries:
-        return None
-    return str(sum(value for _, value in entries) % query.modulus)
+def solve_sum(reader: SumReader, text: str, records: Records, without: int = -1) -> Solved:
+    """The answer from the records of the query's name."""
+    query = reader.query(text)
+    found: dict[int, Entry] = {}
+    for start in records.with_name(query.name):
+        entry = reader.entry(text, query, records.texts[start])
+        if entry is not None and start != without:
+            found[start] = entry
+    labels = [entry.label for entry in found.values() if entry.label is not None]
+    if len(found) > query.entries or len(set(labels)) < len(labels):
+        raise Contradiction(f"{len(found)} records for {query.entries} entries, labels {labels}")
+
+    def total(starts: Sequence[int]) -> str:
+        return str(sum(found[start].number for start in starts) % query.modulus)
+
+    used = tuple(found)
+    answer = total(used) if len(used) == query.entries else None
+    return Solved(query.name, answer, used, used, tuple(map(str, range(query.modulus))), total)
+
+
+def sums_law(reader: SumReader, values: Values) -> Law:
+    """The law of sums that are read so."""
+    return shares_law(lambda text, records, without: solve_sum(reader, text, records, without), values)
+
+
+def _entry(text: str, query: SumQuery, record: str) -> Entry:
+    return Entry(read_entry(record))
+
+
+def _change(text: str, query: SumQuery, record: str) -> Entry | None:
+    revision, number = read_change(record)
+    return Entry(number, revision) if revision <= query.entries else None
+
+
+ENTRIES = sums_law(SumReader(read_sum_query, _entry), lambda text: (str(read_entry(text)),))
+REVISIONS = sums_law(SumReader(read_revision_query, _change), lambda text: (str(read_change(text)[1]),))

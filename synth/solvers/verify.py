@@ -19,7 +19,8 @@ from gristmill.manifests.ipc import read_ipc
 from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import TrainerFormat, packed_schema
-from gristmill.synth.solvers.prove import Proof, Unproved, prove
+from gristmill.synth.solvers.asking import Unproved
+from gristmill.synth.solvers.prove import Proof, prove
 from gristmill.synth.solvers.reading import Reading, Unreadable, read_row
 
 

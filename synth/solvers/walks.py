@@ -6,18 +6,13 @@ is the number that ends the path, or the name behind the last table. None where 
 two would do.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
-from gristmill.synth.solvers.sums import Contradiction
-from gristmill.synth.solvers.words import names_in, numbers_in
-
-
-class PathQuery(NamedTuple):
-    """Where to start, and the tables in their order, () where rows have none."""
-
-    start: str
-    tables: tuple[str, ...]
+from gristmill.synth.solvers.following import PathQuery, PathReader
+from gristmill.synth.solvers.words import Contradiction, names_in, numbers_in
 
 
 class Row(NamedTuple):
@@ -27,7 +22,7 @@ class Row(NamedTuple):
     number: str
 
 
-def read_path_query(text: str, by_table: bool) -> PathQuery:
+def read_path_query(by_table: bool, text: str) -> PathQuery:
     """Raises Contradiction where it has not one start, or no list of tables where it should."""
     names = names_in(text)
     if not by_table:
@@ -46,7 +41,7 @@ def _in_list(name: str, names: Sequence[str], text: str) -> bool:
     return any(f"{name}, {other}" in text or f"{other}, {name}" in text for other in names if other != name)
 
 
-def read_row(text: str, by_table: bool) -> Row:
+def read_row(by_table: bool, text: str) -> Row:
     """Raises Contradiction where a record has not as many names, or not one number where it ends a path."""
     names = tuple(names_in(text))
     numbers = numbers_in(text)
@@ -57,6 +52,11 @@ def read_row(text: str, by_table: bool) -> Row:
     if (len(names), len(numbers)) not in ((2, 0), (1, 1)) or len(set(names)) < len(names):
         raise Contradiction(f"a record with names {names} and numbers {numbers}")
     return Row(names, str(numbers[0]) if numbers else "")
+
+
+def read_rows(by_table: bool, query: PathQuery, texts: Sequence[str]) -> list[Row]:
+    """All rows of a bank."""
+    return [read_row(by_table, text) for text in texts]
 
 
 def walk(query: PathQuery, rows: Sequence[Row], without: int = -1) -> tuple[str | None, list[int]]:
@@ -83,3 +83,16 @@ def walk(query: PathQuery, rows: Sequence[Row], without: int = -1) -> tuple[str 
 def _forever(rows: int) -> tuple[str, ...]:
     """No table, for as many steps as there can be."""
     return ("",) * rows
+
+
+def starts(query: PathQuery, rows: Sequence[Row]) -> list[str]:
+    """Names that stand once and begin a path: in the first table, where there are tables; elsewhere none ends one."""
+    counts = Counter(name for row in rows for name in row.names)
+    first = {name for row in rows for name in row.names if not query.tables or query.tables[0] in row.names}
+    return sorted(name for name in first if counts[name] == 1)
+
+
+LINKS, TABLES = (
+    PathReader(partial(read_path_query, by_table), partial(read_rows, by_table), walk, starts)
+    for by_table in (False, True)
+)

@@ -16,6 +16,10 @@ _NAME = re.compile(
 DIGITS_OF_END = 4
 
 
+class Contradiction(Exception):
+    """Records or a query that cannot be read in one way."""
+
+
 def names_in(text: str) -> list[str]:
     """Invented names, in order, repeated ones too."""
     return _NAME.findall(text)

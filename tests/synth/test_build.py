@@ -20,8 +20,11 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns
-from gristmill.synth.solvers.prove import Unproved, check_spread
+from gristmill.synth.solvers import sums
+from gristmill.synth.solvers.asking import Unproved
+from gristmill.synth.solvers.prove import check_spread
 from gristmill.synth.solvers.reading import Reading, Unreadable, check_joins, read_row
+from gristmill.synth.solvers.sharing import Solved
 from gristmill.synth.solvers.verify import verify_row
 from gristmill.synth.solvers.words import names_in
 from tests.synth.corpus import documents, form, form_of, made, source, tokenizer
@@ -238,7 +241,13 @@ def test_ids_that_another_encoding_would_not_give_are_refused() -> None:
 def test_evidence_that_is_not_needed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a solver that answers from fewer records than there are: that it may not is what is proved."""
     row = made(50_001)
-    monkeypatch.setattr("gristmill.synth.solvers.prove.solve_sum", lambda query, records: answers[query.name])
+    solve = sums.solve_sum
+
+    def careless(*args: Any) -> Solved:
+        found = solve(*args)
+        return replace(found, answer=answers[found.key])
+
+    monkeypatch.setattr("gristmill.synth.solvers.sums.solve_sum", careless)
     plain = row.to_pylist()[0]
     answers: dict[str, str] = {}
     for task in plain["tasks"]:

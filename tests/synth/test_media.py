@@ -22,7 +22,7 @@ from gristmill.synth.holds import free_places
 from gristmill.synth.media import Shown
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SynthParams
-from gristmill.synth.solvers.prove import Unproved
+from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.verify import verify_row
 from tests.synth.corpus import prose, source, tokenizer
 from tests.synth.illustrated import COST, built, form, illustrated, picture, prepared, video

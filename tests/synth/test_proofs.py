@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gristmill.manifests.errors import VerifyError
 from gristmill.synth.atoms import encode
 from gristmill.synth.families.catalogue import FAMILIES
-from gristmill.synth.solvers.prove import REASONS, Unproved
+from gristmill.synth.solvers.asking import REASONS, Unproved
 from gristmill.synth.solvers.verify import verify_row, verify_shards
 from tests.synth.corpus import made, tokenizer
 

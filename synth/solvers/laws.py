@@ -1,0 +1,15 @@
+"""Which law each family obeys, and how its queries and records are read."""
+
+from collections.abc import Mapping
+
+from gristmill.synth.solvers import sums, walks
+from gristmill.synth.solvers.asking import Law
+from gristmill.synth.solvers.following import paths_law
+
+LAWS: Mapping[str, Law] = {
+    "alias_hop": paths_law(walks.LINKS),
+    "share_sum": sums.ENTRIES,
+    "table_chain": paths_law(walks.TABLES),
+    "variable_chain": paths_law(walks.LINKS),
+    "version_track": sums.REVISIONS,
+}
