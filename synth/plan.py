@@ -6,7 +6,8 @@ depends on no order of documents, no worker and no clock.
 
 No document and no cluster of near duplicates stands twice in a sequence, and none in more than `max_uses` of them;
 longer ones are drawn more often, in proportion to the square root of their length (reference 4.7). Documents are drawn
-until they have RESERVE more tokens than the context, so that nothing is ever repeated to fill it.
+until they have RESERVE more tokens than the context, so that nothing is ever repeated to fill it. Where some of them
+hold media, which cannot be cut, documents of text alone follow that can fill what the longest such atom leaves.
 """
 
 from bisect import bisect_right
@@ -17,6 +18,7 @@ from itertools import accumulate
 from math import isqrt
 
 from gristmill.manifests.errors import InputError, UsageError
+from gristmill.manifests.image_tokens import ImageCost
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared
 from gristmill.synth.families.catalogue import FAMILIES
@@ -40,6 +42,7 @@ LONG_PARTS, LONG_ATOM = 128, 4096
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
 
+DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
 
 
@@ -48,6 +51,7 @@ class SynthParams:
     """What is wanted. `context` tokens a sequence; `modes` weights; `tasks_per_million` for 2**20 tokens.
 
     `families` are names, or ALL: those that find room. `split`: which templates records and questions are worded with.
+    `image_cost`: what pictures take, the same that documents were prepared with and rows are written for.
     """
 
     context: int
@@ -58,6 +62,7 @@ class SynthParams:
     tasks_per_million: int = 400
     split: Split = "train"
     max_uses: int = 4
+    image_cost: ImageCost = DEFAULT_COST
 
     def __post_init__(self) -> None:
         if self.context < MIN_CONTEXT:
@@ -144,6 +149,8 @@ class _Pool:
         self._totals = [doc.total for doc in documents]
         self._clusters = [doc.source.cluster for doc in documents]
         self._longest = [max(doc.tokens) for doc in documents]
+        self._uncut = [_longest_with_media(doc) for doc in documents]
+        self._longest_uncut = params.context // 2
         self._uses = [0] * len(documents)
         self._max_uses = params.max_uses
         self._sums = list(accumulate(isqrt(total) for total in self._totals))
@@ -155,7 +162,10 @@ class _Pool:
 
     def draw(self, tokens: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
         """Documents with at least so many tokens, in random order, none with an atom of more than `longest`."""
-        fits = [longest is None or most <= longest for most in self._longest]
+        fits = [
+            (longest is None or most <= longest) and uncut <= self._longest_uncut
+            for most, uncut in zip(self._longest, self._uncut, strict=True)
+        ]
         chosen: list[int] = []
         clusters: set[bytes] = set()
         have = misses = 0
@@ -176,6 +186,10 @@ class _Pool:
                 value=f"{have} tokens that it may hold, {tokens} needed",
                 remedy="give more documents, fewer or shorter sequences, or a higher max_uses; none is ever repeated",
             )
+        left = max(self._uncut[doc] for doc in chosen) and RESERVE_TOKENS + max(self._uncut[doc] for doc in chosen)
+        for doc in draws.shuffled(range(len(self._totals))) if left else ():
+            if left > 0 and not self._uncut[doc] and fits[doc] and self._free(doc, clusters):
+                left -= self._take(doc, chosen, clusters)
         return tuple(chosen)
 
     def _free(self, doc: int, clusters: set[bytes]) -> bool:
@@ -185,6 +199,12 @@ class _Pool:
         chosen.append(doc)
         clusters.add(self._clusters[doc])
         return self._totals[doc]
+
+
+def _longest_with_media(document: Prepared) -> int:
+    """Tokens of its longest atom with media, which no budget may cut; 0 where it has none."""
+    both = zip(document.tokens, document.media_by_atom(), strict=True)
+    return max(tokens if media else 0 for tokens, media in both)
 
 
 def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tuple[BankPlan, ...]:
