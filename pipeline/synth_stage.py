@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from gristmill.manifests.errors import UsageError
+from gristmill.manifests.image_tokens import ImageCost
 from gristmill.stages.params import param
 from gristmill.stages.protocol import Reason
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from gristmill.synth.plan import SynthParams
 
 ALL = "all"
+QUARANTINED = ("tokenizer_failed", "medium_damaged", "media_miscounted")
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Synth:
     def __post_init__(self) -> None:
         self.synth_params(0)
 
-    def synth_params(self, seed: int) -> "SynthParams":
-        """What `synth` takes. Raises UsageError where a parameter is out of range."""
+    def synth_params(self, seed: int, cost: ImageCost | None = None) -> "SynthParams":
+        """What `synth` takes; `cost` is that of the emit. Raises UsageError where a parameter is out of range."""
         from gristmill.synth.plan import DEFAULT_MODES, SynthParams
 
         named = (self.families,) if isinstance(self.families, str) else tuple(self.families)
@@ -56,18 +58,18 @@ class Synth:
             tasks_per_million=self.tasks_per_million,
             split="held_out" if self.split == "held_out" else "train",
             max_uses=self.max_uses,
+            image_cost=cost or ImageCost(),
         )
 
     def reasons(self) -> tuple[Reason, ...]:
         """Why a document stands in no sequence."""
         from gristmill.synth.atoms import REFUSED
 
-        refused = (
-            Reason(name, "quarantine" if name == "tokenizer_failed" else "drop", doc) for name, doc in REFUSED.items()
-        )
+        refused = (Reason(name, "quarantine" if name in QUARANTINED else "drop", doc) for name, doc in REFUSED.items())
         return (
             Reason("holdout", "drop", "held out by content hash; kept as the dataset `holdout`"),
             *refused,
+            Reason("medium_exceeds_context", "drop", "a medium has more tokens than a sequence"),
             Reason("not_drawn", "drop", "no sequence has room for it, or drew it"),
             Reason("sequence_discarded", "drop", "it stands in no sequence but in those whose proofs failed"),
         )

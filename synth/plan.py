@@ -149,7 +149,7 @@ class _Pool:
         self._totals = [doc.total for doc in documents]
         self._clusters = [doc.source.cluster for doc in documents]
         self._longest = [max(doc.tokens) for doc in documents]
-        self._uncut = [_longest_with_media(doc) for doc in documents]
+        self._uncut = [doc.uncut for doc in documents]
         self._longest_uncut = params.context // 2
         self._uses = [0] * len(documents)
         self._max_uses = params.max_uses
@@ -199,12 +199,6 @@ class _Pool:
         chosen.append(doc)
         clusters.add(self._clusters[doc])
         return self._totals[doc]
-
-
-def _longest_with_media(document: Prepared) -> int:
-    """Tokens of its longest atom with media, which no budget may cut; 0 where it has none."""
-    both = zip(document.tokens, document.media_by_atom(), strict=True)
-    return max(tokens if media else 0 for tokens, media in both)
 
 
 def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tuple[BankPlan, ...]:
