@@ -23,10 +23,11 @@ from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
+from gristmill.synth.hosts import HOST_TOKENS
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.protocol import Family, Size
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
 MIN_CONTEXT = 8192
 MILLION = 1 << 20
 ALL = ("all",)
@@ -41,6 +42,8 @@ LONG_PARTS, LONG_ATOM = 128, 4096
 """A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
+EMBEDDED_LAWS = ("sum", "path")
+"""Of families whose records are read by names and numbers alone, whatever stands around them."""
 
 DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -51,6 +54,7 @@ class SynthParams:
     """What is wanted. `context` tokens a sequence; `modes` weights; `tasks_per_million` for 2**20 tokens.
 
     `families` are names, or ALL: those that find room. `split`: which templates records and questions are worded with.
+    `embedded_frac`: of records, where the law allows it, that stand beside a sentence of a document (`hosts`).
     `image_cost`: what pictures take, the same that documents were prepared with and rows are written for.
     """
 
@@ -62,6 +66,7 @@ class SynthParams:
     tasks_per_million: int = 400
     split: Split = "train"
     max_uses: int = 4
+    embedded_frac: float = 0.5
     image_cost: ImageCost = DEFAULT_COST
 
     def __post_init__(self) -> None:
@@ -76,6 +81,8 @@ class SynthParams:
             raise UsageError("no such family", "synth.families", missing[0], f"name some of {', '.join(FAMILIES)}")
         if min(self.sequences, self.tasks_per_million, self.max_uses) < 1:
             raise UsageError("out of range", "synth", None, "sequences, tasks_per_million and max_uses are at least 1")
+        if not 0 <= self.embedded_frac <= 1:
+            raise UsageError("out of range", "synth.embedded_frac", self.embedded_frac, "give 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -122,9 +129,10 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
         longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
-        docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
-        uses = tuple(pool.use(doc) for doc in docs)
         banks = plan_banks(params, costs, used) if mode == "task" else ()
+        needed, hosts = params.context + RESERVE_TOKENS, embedded_facts(params, banks) * HOST_TOKENS
+        docs = pool.draw(needed, hosts, longest, draws.child("documents"))
+        uses = tuple(pool.use(doc) for doc in docs)
         used.update({bank.family for bank in banks})
         plans.append(SequencePlan(number, mode, docs, uses, banks))
     return plans
@@ -160,8 +168,10 @@ class _Pool:
         self._uses[doc] += 1
         return self._uses[doc] - 1
 
-    def draw(self, tokens: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
-        """Documents with at least so many tokens, in random order, none with an atom of more than `longest`."""
+    def draw(self, needed: int, hosts: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
+        """Documents with at least `needed` tokens, and `hosts` more if there are, in random order, none with an atom
+        of more than `longest`."""
+        tokens = needed + hosts
         fits = [
             (longest is None or most <= longest) and uncut <= self._longest_uncut
             for most, uncut in zip(self._longest, self._uncut, strict=True)
@@ -179,11 +189,11 @@ class _Pool:
             for doc in draws.shuffled(range(len(self._totals))):
                 if have < tokens and fits[doc] and self._free(doc, clusters):
                     have += self._take(doc, chosen, clusters)
-        if have < tokens:
+        if have < needed:
             raise InputError(
                 "too few documents for a sequence",
                 where="synth",
-                value=f"{have} tokens that it may hold, {tokens} needed",
+                value=f"{have} tokens that it may hold, {needed} needed",
                 remedy="give more documents, fewer or shorter sequences, or a higher max_uses; none is ever repeated",
             )
         left = max(self._uncut[doc] for doc in chosen) and RESERVE_TOKENS + max(self._uncut[doc] for doc in chosen)
@@ -199,6 +209,12 @@ class _Pool:
         chosen.append(doc)
         clusters.add(self._clusters[doc])
         return self._totals[doc]
+
+
+def embedded_facts(params: SynthParams, banks: Sequence[BankPlan]) -> int:
+    """How many records of these banks stand beside a sentence, about."""
+    facts = sum(bank.size.facts for bank in banks if FAMILIES[bank.family].law in EMBEDDED_LAWS)
+    return round(params.embedded_frac * facts)
 
 
 def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tuple[BankPlan, ...]:

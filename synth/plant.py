@@ -13,11 +13,12 @@ from gristmill.render.draws import Draws
 from gristmill.synth import grammar
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
+from gristmill.synth.hosts import embed
 from gristmill.synth.lexicon import names
 from gristmill.synth.media import Shown
 from gristmill.synth.place import Placed, place
-from gristmill.synth.plan import BankPlan
-from gristmill.synth.protocol import Bank, Family
+from gristmill.synth.plan import EMBEDDED_LAWS, BankPlan
+from gristmill.synth.protocol import Bank, Fact, Family
 from gristmill.synth.solvers.leaks import NameScan
 
 PieceKind = Literal["record", "query", "answer"]
@@ -66,8 +67,18 @@ class Planted:
     tasks: tuple[Asked, ...]
 
 
-def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], split: Split, draws: Draws) -> Planted:
+@dataclass(frozen=True)
+class Manner:
+    """How records are worded: templates of a split, and the share of them that stands beside one of the `hosts`."""
+
+    split: Split
+    embedded_frac: float = 0.0
+    hosts: tuple[str, ...] = ()
+
+
+def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], manner: Manner, draws: Draws) -> Planted:
     """The pieces of these banks; `filler` is all text that they are to stand in, as UTF-8."""
+    hosts = draws.child("hosts").shuffled(manner.hosts)
     needed = [FAMILIES[b.family].names_needed(b.size) for b in banks]
     lexicon = names(draws.child("names"), sum(needed), lambda some: NameScan(some).found(filler))
     pieces: list[Piece] = []
@@ -77,7 +88,7 @@ def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], split: Split, draw
         family, stream = FAMILIES[plan.family], draws.child("bank", number)
         bank = family.build(plan.size, lexicon[at : at + count], stream.child("secrets"))
         placed = place(bank, plan.size, family.law, plan.asked, stream.child("places"))
-        _word(_Context(family, plan, number, split, stream.child("words")), bank, placed, pieces, tasks)
+        _word(_Context(family, plan, number, manner, stream.child("words"), hosts), bank, placed, pieces, tasks)
         at += count
     return Planted(tuple(pieces), tuple(tasks))
 
@@ -87,20 +98,31 @@ class _Context:
     family: Family
     plan: BankPlan
     number: int
-    split: Split
+    manner: Manner
     words: Draws
+    hosts: list[str]
+    """Taken from its end."""
+
+
+def _record(context: _Context, fact: Fact) -> tuple[int, str]:
+    """The template of a record, and its text."""
+    manner, words, wording = context.manner, context.words, context.family.wording
+    embedded = context.family.law in EMBEDDED_LAWS and words.chance(manner.embedded_frac) and bool(context.hosts)
+    of = grammar.embedded_of if embedded else grammar.records_of
+    number = words.pick(of(wording, manner.split))
+    text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
+    return number, embed(text, context.hosts.pop(), words) if embedded else text
 
 
 def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], tasks: list[Asked]) -> None:
     """Add a bank's pieces and tasks."""
     first, wording, words = len(pieces), context.family.wording, context.words
     for fact, at in zip(bank.facts, placed.facts, strict=True):
-        number = words.pick(grammar.records_of(wording, context.split))
-        text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
+        number, text = _record(context, fact)
         pieces.append(Piece("record", text + "\n\n", at, number))
     for chain, at in placed.asked:
         question = bank.questions[chain]
-        number = words.pick(grammar.ASKS_OF[context.split])
+        number = words.pick(grammar.ASKS_OF[context.manner.split])
         text = grammar.fill(grammar.ask_template(wording, number), question.slots, words)
         pieces.append(Piece("query", text + "\n", at, number))
         pieces.append(Piece("answer", question.answer + "\n\n", at, number))
