@@ -37,7 +37,7 @@ class Synth:
     )
     tasks_per_million: int = param(400, "questions in 2**20 tokens; records take at most 13 % of the tokens")
     embedded_frac: float = param(
-        0.5, "of the records of sums and paths, how many stand beside a sentence of a document, not in a template alone"
+        0.5, "of the records of families that allow it, how many stand beside a sentence of a document"
     )
     split: str = param("train", "which wording of tasks: train, or held_out, which shares no template with it")
     max_uses: int = param(4, "sequences that one document may stand in (reference: 4; 8 for documents of 1M tokens)")

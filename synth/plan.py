@@ -42,8 +42,6 @@ LONG_PARTS, LONG_ATOM = 128, 4096
 """A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
-EMBEDDED_LAWS = ("sum", "path")
-"""Of families whose records are read by names and numbers alone, whatever stands around them."""
 
 DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -54,7 +52,7 @@ class SynthParams:
     """What is wanted. `context` tokens a sequence; `modes` weights; `tasks_per_million` for 2**20 tokens.
 
     `families` are names, or ALL: those that find room. `split`: which templates records and questions are worded with.
-    `embedded_frac`: of records, where the law allows it, that stand beside a sentence of a document (`hosts`).
+    `embedded_frac`: of records, of families that allow it, that stand beside a sentence of a document (`hosts`).
     `image_cost`: what pictures take, the same that documents were prepared with and rows are written for.
     """
 
@@ -213,7 +211,7 @@ class _Pool:
 
 def embedded_facts(params: SynthParams, banks: Sequence[BankPlan]) -> int:
     """How many records of these banks stand beside a sentence, about."""
-    facts = sum(bank.size.facts for bank in banks if FAMILIES[bank.family].law in EMBEDDED_LAWS)
+    facts = sum(bank.size.facts for bank in banks if FAMILIES[bank.family].embeds)
     return round(params.embedded_frac * facts)
 
 

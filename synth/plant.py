@@ -17,7 +17,7 @@ from gristmill.synth.hosts import embed
 from gristmill.synth.lexicon import names
 from gristmill.synth.media import Shown
 from gristmill.synth.place import Placed, place
-from gristmill.synth.plan import EMBEDDED_LAWS, BankPlan
+from gristmill.synth.plan import BankPlan
 from gristmill.synth.protocol import Bank, Fact, Family
 from gristmill.synth.solvers.leaks import NameScan
 
@@ -107,7 +107,7 @@ class _Context:
 def _record(context: _Context, fact: Fact) -> tuple[int, str]:
     """The template of a record, and its text."""
     manner, words, wording = context.manner, context.words, context.family.wording
-    embedded = context.family.law in EMBEDDED_LAWS and words.chance(manner.embedded_frac) and bool(context.hosts)
+    embedded = context.family.embeds and words.chance(manner.embedded_frac) and bool(context.hosts)
     of = grammar.embedded_of if embedded else grammar.records_of
     number = words.pick(of(wording, manner.split))
     text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)

@@ -4,12 +4,21 @@ from collections.abc import Mapping
 
 from gristmill.synth.families import (
     alias_hop,
+    citation_hop,
+    codebook,
+    computation_graph,
     functional_walk,
+    group_state,
+    latent_link,
+    ledger,
     linked_order,
+    log_correlation,
     share_sum,
     table_chain,
+    table_join,
     variable_chain,
     version_track,
+    weighted_count,
 )
 from gristmill.synth.protocol import Family
 
@@ -17,11 +26,20 @@ FAMILIES: Mapping[str, Family] = {
     module.FAMILY.name: module.FAMILY
     for module in (
         alias_hop,
+        citation_hop,
+        codebook,
+        computation_graph,
         functional_walk,
+        group_state,
+        latent_link,
+        ledger,
         linked_order,
+        log_correlation,
         share_sum,
         table_chain,
+        table_join,
         variable_chain,
         version_track,
+        weighted_count,
     )
 }

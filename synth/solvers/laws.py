@@ -2,16 +2,25 @@
 
 from collections.abc import Mapping
 
-from gristmill.synth.solvers import sums, trails, walks
+from gristmill.synth.solvers import codebooks, countries, joins, moves, sums, trails, trees, walks
 from gristmill.synth.solvers.asking import Law
 from gristmill.synth.solvers.following import paths_law
 
 LAWS: Mapping[str, Law] = {
     "alias_hop": paths_law(walks.LINKS),
+    "citation_hop": paths_law(joins.CITATIONS),
+    "codebook": codebooks.WORDS,
+    "computation_graph": trees.EQUATIONS,
     "functional_walk": paths_law(trails.GRAPHS),
+    "group_state": moves.MOVES,
+    "latent_link": paths_law(countries.COUNTRIES),
+    "ledger": sums.TRANSFERS,
     "linked_order": paths_law(trails.THREADS),
+    "log_correlation": trees.CALLS,
     "share_sum": sums.ENTRIES,
     "table_chain": paths_law(walks.TABLES),
+    "table_join": paths_law(joins.COLUMNS),
     "variable_chain": paths_law(walks.LINKS),
     "version_track": sums.REVISIONS,
+    "weighted_count": sums.DELIVERIES,
 }

@@ -12,7 +12,6 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.hosts import embed, sentences
 from gristmill.synth.lexicon import names
-from gristmill.synth.plan import EMBEDDED_LAWS
 from gristmill.synth.solvers.smell import auc, features_of, train
 
 MAX_AUC = 0.90
@@ -29,7 +28,7 @@ def host_sentences() -> tuple[str, ...]:
 def records(split: Split, count: int, hosts: list[str]) -> list[str]:
     """Records of all families that may stand beside a sentence; with `hosts`, beside one of these."""
     beside, draws, found = bool(hosts), Draws("smell", split, len(hosts)), list[str]()
-    families = [f for f in FAMILIES.values() if f.law in EMBEDDED_LAWS]
+    families = [f for f in FAMILIES.values() if f.embeds]
     while len(found) < count:
         family = draws.pick(families)
         size = family.sizes[-1]
