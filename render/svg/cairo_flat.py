@@ -16,7 +16,7 @@ from cairosvg.helpers import size
 from cairosvg.parser import Tree
 from cairosvg.surface import PNGSurface
 
-from gristmill.render.svg import cairo_gradients, cairo_text
+from gristmill.render.svg import cairo_gradients, cairo_memo, cairo_text
 from gristmill.render.svg.flat import SOFT
 from gristmill.render.svg.stroke_box import device_box
 
@@ -208,5 +208,6 @@ def _numbers(surface: Any) -> Labels:
     return np.frombuffer(memory, np.uint32).reshape(int(surface.height), int(surface.width)) & _COLOUR
 
 
+cairo_memo.install()
 cairo_gradients.install()
 cairo_text.install()

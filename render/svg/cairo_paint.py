@@ -16,12 +16,12 @@ from typing import Any
 import cairocffi as cairo
 import numpy as np
 import numpy.typing as npt
-from cairosvg.colors import color
-from cairosvg.helpers import paint, size
+from cairosvg.helpers import size
 from cairosvg.parser import Tree
 from cairosvg.surface import PNGSurface
 
-from gristmill.render.svg import cairo_gradients, cairo_text
+from gristmill.render.svg import cairo_gradients, cairo_memo, cairo_text
+from gristmill.render.svg.cairo_memo import color, paint
 from gristmill.render.svg.stroke_box import device_box
 from gristmill.render.svg.vocabulary import OPAQUE, UNSEEN
 
@@ -324,5 +324,6 @@ def _gradient_alphas(surface: Any, name: str) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+cairo_memo.install()
 cairo_gradients.install()
 cairo_text.install()
