@@ -115,7 +115,8 @@ def _draw(request: Message) -> Message:
     _refuse_lacking_glyphs(root)
     width, height = head["width"], head["height"]
     body = keyed(root, width, height)
-    pixels, labels, operations = cairo_paint.draw(body, width, height)
+    asked = frozenset(key for one in wanted for key in range(one.key, one.end))
+    pixels, labels, operations = cairo_paint.draw(body, width, height, asked)
     patches = [_patch(operation, labels) for operation in operations]
     seen = [_seen(operation, patch) for operation, patch in zip(operations, patches, strict=True)]
     rows: list[dict[str, Any]] = []

@@ -28,7 +28,7 @@ def encode(pixels: Any) -> bytes:
     for channel in range(3):
         lines[:, 1 + channel :: 3] = bytes_[:, :, 2 - channel]
     head = _HEAD.pack(width, height, _BITS, _RGB, 0, 0, 0)
-    body = zlib.compress(lines, ZLIB_LEVEL)
+    body = zlib.compress(lines.data, ZLIB_LEVEL)
     return _SIGNATURE + _chunk(b"IHDR", head) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
 
 

@@ -20,10 +20,12 @@ Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.uint32]
 
 _DPI = 96.0
+# Pillow keeps a fourth byte of 255 for each pixel of RGB: to ask for it is cheaper than to convert.
+_PACKED = {"RGB": "RGBX", "RGBA": "RGBA"}
 _IN_PLACE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 _WHITE, _BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
 _GENERIC = {"Sans-": "Arial", "Sans.": "Arial", "SansMono": "Courier New", "Serif": "Times New Roman"}
-"""Where resvg looks for the families `sans-serif`, `monospace` and `serif`; in the last, for those that it lacks too."""
+"""Where resvg looks for `sans-serif`, `monospace` and `serif`; in the last one for families that it lacks, too."""
 _HARD_EDGES = ' shape-rendering="crispEdges" text-rendering="optimizeSpeed"'
 
 
@@ -67,9 +69,11 @@ def _generic(name: str) -> str:
 
 
 def decoded(png: bytes) -> Pixels:
-    """RGBA pixels of a PNG."""
-    with Image.open(io.BytesIO(png), formats=["PNG"]) as picture:
-        return np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA"))
+    """RGBA pixels of a PNG, not to be written to."""
+    with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
+        picture = opened if opened.mode in _PACKED else opened.convert("RGBA")
+        pixels = picture.tobytes("raw", _PACKED[picture.mode])
+        return np.frombuffer(pixels, np.uint8).reshape(picture.height, picture.width, 4)
 
 
 def reduced(picture: Pixels, factor: int) -> Pixels:
