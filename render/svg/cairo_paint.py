@@ -302,8 +302,8 @@ class _Surface(PNGSurface):
 def draw(body: bytes, width: int, height: int, asked: Container[int] = ()) -> tuple[Any, Pixels, list[Operation]]:
     """The picture on white (pixels as cairo keeps them: BGRX), the map and the operations.
 
-    The map has at each pixel the number of the uppermost opaque operation, 0 for none. Masks are told of operations of the
-    elements `asked` for alone.
+    The map has at each pixel the number of the uppermost opaque operation, 0 for none. Masks are told of
+    operations of the elements `asked` for alone.
     """
     surface = _Surface(body, width, height, asked)
     surface.cairo.flush()
