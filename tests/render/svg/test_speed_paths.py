@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -22,6 +22,8 @@ from tests.render.needs import skip_without_svg
 from tests.render.svg.drawings import HEAD
 
 SIZES = st.tuples(st.integers(1, 40), st.integers(1, 40))
+NUMBERS = st.text(alphabet="07.-e+% \n٣", max_size=5)
+COLOURS = st.text(alphabet="09afAFg\n", max_size=10)
 VALUES = st.text(alphabet="0123456789.-+eE%px ,#abcdefABCDEF\n٣", max_size=14)
 
 
@@ -47,14 +49,21 @@ def accepts(check: Callable[[str], None], value: str) -> bool:
 
 @pytest.mark.parametrize("check", [grammar.check_lengths, grammar.check_length])
 @settings(max_examples=400, deadline=None)
-@given(value=VALUES)
+@given(value=NUMBERS)
+@example(value="--1")
+@example(value="1.2.3")
+@example(value="1\n")
+@example(value="٣")
 def test_plain_numbers_pass_as_all_numbers_do(check: Callable[[str], None], value: str) -> None:
     # A space more is all the same to the grammar, and is no plain number.
     assert accepts(check, value) == accepts(check, f"{value} ")
 
 
 @settings(max_examples=400, deadline=None)
-@given(VALUES.map("#{}".format))
+@given(COLOURS.map("#{}".format))
+@example("#123456789")
+@example("#1234")
+@example("#abc\n")
 def test_plain_colours_pass_as_the_grammar_says(value: str) -> None:
     assert accepts(grammar.check_colour, value) == bool(re.fullmatch(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})", value))
 
