@@ -18,7 +18,7 @@ from gristmill.manifests.shard import ParquetShards
 from gristmill.pipeline.account import rows_by_source
 from gristmill.pipeline.holdout import held_out
 from gristmill.pipeline.row_pass import Stats
-from gristmill.stages.chain import Fate, Ints
+from gristmill.stages.chain import Fate, Ints, count_chars
 
 NAN = float("nan")
 
@@ -49,14 +49,18 @@ class HeldDocuments:
             return held
         for row in np.flatnonzero(held).tolist():
             fates[row] = Fate(row, 0, "drop", "holdout", "", NAN, self._holdout["frac"], "")
-        part, of_part = batch.filter(pa.array(held)), chars[held]
+        self.keep(batch.filter(pa.array(held)), chars[held])
+        return held
+
+    def keep(self, part: pa.RecordBatch, chars: Ints | None = None) -> None:
+        """Keep documents that are held out; `chars` of their texts, where known."""
+        of_part = count_chars(part) if chars is None else chars
         self._shards.write(part.select(DOCUMENT.names))
         self._stats.add(part, of_part)
         for source, at in rows_by_source(part):
             total = self._sources.setdefault(source, [0, 0])
             total[0] += len(at)
             total[1] += int(of_part[at].sum())
-        return held
 
     def close(self) -> dict[str, Any]:
         """Close the file; the facts."""

@@ -270,12 +270,12 @@ class Run:
         return publish(self.out, built, shared, self.engine.name, self.store)
 
     def _holdout(self) -> None:
-        from gristmill.pipeline.emit import publish_holdout
+        from gristmill.pipeline.publish_holdout import publish_holdout
 
         emits = [b for b in self.done.values() if b.kind == "rows"]
         if emits and self._all_emits_done(emits):
             shared = self._shared_fields(None)
-            self.manifests[HOLDOUT] = publish_holdout(self.out, emits, shared, self.engine.name, self.store)
+            self.manifests[HOLDOUT] = publish_holdout(self.ctx, self.out, emits, shared, self.engine.name)
 
     def _all_emits_done(self, emits: Sequence[Built]) -> bool:
         """Whether this run knows every emit; a part of the recipe says nothing of the whole holdout."""

@@ -41,6 +41,7 @@ KINDS: Mapping[str, str] = {
     "similar_adopt": "gristmill.pipeline.tasks.similar_adopt",
     "similar_index": "gristmill.pipeline.tasks.similar_index",
     "tokenise": "gristmill.pipeline.tasks.tokenise",
+    "held_once": "gristmill.pipeline.tasks.held_once",
     "media_plan": "gristmill.pipeline.tasks.media_plan",
     "media_shards": "gristmill.pipeline.tasks.media_shards",
     "pack_plan": "gristmill.pipeline.tasks.pack_plan",
