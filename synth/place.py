@@ -2,25 +2,27 @@
 
 Sums may be spread: the facts of a chain stand one in each of as many strata, in random order, in front of the
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
-independently and uniformly, and those are asked whose path happens to be spread (`wide`); with a share `alpha` of
-starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
-any start may be asked.
+independently and uniformly, and those are asked whose path happens to be spread (`is_wide`; or, where that is too
+rare, does not stand together, `is_no_cluster`); with a share `alpha` of starts that are, a reader of places gains at
+most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA, any start may be asked. Other placings are
+those of `protocol.Placing`.
 
 A question stands behind all that it needs, at least `gap` away.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gristmill.render.draws import Draws
-from gristmill.synth.protocol import Bank, Law, Size
+from gristmill.synth.protocol import Bank, Family, Size
 
 LATE = 0.9
 LATE_FRAC = 0.85
 """Share of questions in the last tenth."""
 EARLIEST = 0.4
 """Other questions stand behind this."""
-GAP_LATE, GAP_INSIDE = 1 / 256, 1 / 64
+GAP_LATE, GAP_INSIDE, GAP_FAR = 1 / 256, 1 / 64, 1 / 16
 NEAR_FRAC, NEAR = 0.5, 1 / 256
 """Share of late questions with a fact right in front of the gap: else the end of the window holds no evidence."""
 SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
@@ -28,6 +30,8 @@ SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
 MAX_TRIES = 400
 PATH_SPAN, PATH_COVER_16TH = 0.3, 3
 MIN_ALPHA = 0.95
+CLUSTER = 1 / 13
+APART = 1 / 7
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,63 @@ class Placed:
     alpha: float
 
 
-def place(bank: Bank, size: Size, law: Law, asked: int, draws: Draws) -> Placed:
-    """Places for a bank, `asked` of whose chains are asked. Raises ValueError where it has fewer chains."""
-    if not 0 < asked <= size.chains:
-        raise ValueError(f"{asked} questions of a bank of {size.chains} chains")
-    return _spread(bank, size, asked, draws) if law == "sum" else _scattered(bank, size, asked, draws)
+How = Literal["spread", "scattered", "even", "far", "apart"]
+
+
+def placing_of(family: Family) -> How:
+    """How the banks of a family are placed."""
+    if family.placing == "by_law":
+        return "spread" if family.law == "sum" else "scattered"
+    return family.placing
+
+
+def place(bank: Bank, size: Size, how: How, asked: int, draws: Draws) -> Placed:
+    """Places for a bank, `asked` of whose questions are asked. Raises ValueError where it has fewer."""
+    if not 0 < asked <= len(bank.questions):
+        raise ValueError(f"{asked} questions of a bank with {len(bank.questions)}")
+    if how == "spread":
+        return _spread(bank, size, asked, draws)
+    if how == "scattered":
+        return _scattered(bank, asked, draws)
+    first, gap = _first(draws) if how == "far" else (LATE, GAP_LATE)
+    limit = first - (GAP_FAR if how == "far" else gap)
+    if how == "far":
+        facts = [draws.real(0, limit) for _ in bank.facts]
+    else:
+        facts = _by_chains(bank, limit, _strata if how == "even" else _apart, draws)
+    return Placed(tuple(facts), _asked_of(range(len(bank.questions)), asked, first, draws), 1.0)
+
+
+def _first(draws: Draws) -> tuple[float, float]:
+    """Where the questions of a bank begin, and how far behind its facts."""
+    late = draws.chance(LATE_FRAC)
+    return (LATE, GAP_LATE) if late else (draws.real(EARLIEST, LATE), GAP_INSIDE)
+
+
+def _asked_of(chains: Sequence[int], asked: int, first: float, draws: Draws) -> tuple[tuple[int, float], ...]:
+    return tuple((chain, draws.real(first, 1)) for chain in sorted(draws.some(chains, asked)))
+
+
+def _by_chains(
+    bank: Bank, limit: float, places: Callable[[int, float, Draws], list[float]], draws: Draws
+) -> list[float]:
+    """Each chain's facts have places of their own, whatever they say."""
+    chains: dict[int, list[int]] = {}
+    for index, fact in enumerate(bank.facts):
+        chains.setdefault(fact.chain, []).append(index)
+    facts = [0.0] * len(bank.facts)
+    for own in chains.values():
+        for index, at in zip(own, places(len(own), limit, draws), strict=True):
+            facts[index] = at
+    return facts
+
+
+def _apart(count: int, limit: float, draws: Draws) -> list[float]:
+    """One place, or two that are APART from each other."""
+    places = [draws.real(0, limit) for _ in range(count)]
+    while max(places) - min(places) < APART and count > 1:
+        places = [draws.real(0, limit) for _ in range(count)]
+    return places
 
 
 def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
@@ -81,19 +137,22 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
     return [(part + draws.frac()) / count * limit for part in draws.shuffled(range(count))]
 
 
-def _scattered(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
-    late = draws.chance(LATE_FRAC)
-    first = LATE if late else draws.real(EARLIEST, LATE)
-    limit = first - (GAP_LATE if late else GAP_INSIDE)
-    facts = tuple(draws.real(0, limit) for _ in bank.facts)
-    wide = [c for c, q in enumerate(bank.questions) if is_wide([facts[e] for e in q.evidence])]
-    alpha = len(wide) / size.chains
-    if alpha < MIN_ALPHA or len(wide) < asked:
-        wide, alpha = list(range(size.chains)), 1.0
-    chosen = sorted(draws.some(wide, asked))
-    return Placed(facts, tuple((chain, draws.real(first, 1)) for chain in chosen), alpha)
+def _scattered(bank: Bank, asked: int, draws: Draws) -> Placed:
+    first, gap = _first(draws)
+    facts = tuple(draws.real(0, first - gap) for _ in bank.facts)
+    for good in (is_wide, is_no_cluster):
+        chains = [c for c, q in enumerate(bank.questions) if good([facts[e] for e in q.evidence])]
+        alpha = len(chains) / len(bank.questions)
+        if alpha >= MIN_ALPHA and len(chains) >= asked:
+            return Placed(facts, _asked_of(chains, asked, first, draws), alpha)
+    return Placed(facts, _asked_of(range(len(bank.questions)), asked, first, draws), 1.0)
 
 
 def is_wide(places: Sequence[float]) -> bool:
     """Whether a path's rows span PATH_SPAN and touch PATH_COVER_16TH sixteenths of the sequence."""
     return max(places) - min(places) >= PATH_SPAN and len({int(p * 16) for p in places}) >= PATH_COVER_16TH
+
+
+def is_no_cluster(places: Sequence[float]) -> bool:
+    """Whether no sixteenth of the sequence, and what planting may stretch it by, holds all of a task's evidence."""
+    return len(places) == 1 or max(places) - min(places) > CLUSTER

@@ -194,7 +194,7 @@ def plan_banks(params: SynthParams, costs: Costs, turn: int = 0) -> tuple[BankPl
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
     room = int(params.context * RECORDS_FRAC)
     banks: list[BankPlan] = []
-    paths = [f for f in chosen if f.law == "path"]
+    paths = [f for f in chosen if f.law in ("path", "weighed")]
     for family in paths[turn % len(paths) :] + paths[: turn % len(paths)] if paths else []:
         left = wanted - sum(bank.asked for bank in banks)
         found = _path_bank(family, room if len(chosen) == 1 else int(room * PATH_FRAC), left, costs)

@@ -14,7 +14,7 @@ from gristmill.synth import grammar
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.lexicon import names
-from gristmill.synth.place import Placed, place
+from gristmill.synth.place import Placed, place, placing_of
 from gristmill.synth.plan import BankPlan
 from gristmill.synth.protocol import Bank, Family
 from gristmill.synth.solvers.leaks import NameScan
@@ -71,7 +71,7 @@ def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], split: Split, draw
     for number, (plan, count) in enumerate(zip(banks, needed, strict=True)):
         family, stream = FAMILIES[plan.family], draws.child("bank", number)
         bank = family.build(plan.size, lexicon[at : at + count], stream.child("secrets"))
-        placed = place(bank, plan.size, family.law, plan.asked, stream.child("places"))
+        placed = place(bank, plan.size, placing_of(family), plan.asked, stream.child("places"))
         _word(_Context(family, plan, number, split, stream.child("words")), bank, placed, pieces, tasks)
         at += count
     return Planted(tuple(pieces), tuple(tasks))

@@ -15,10 +15,16 @@ from typing import Literal
 from gristmill.render.draws import Draws
 
 Klass = Literal["A", "B", "C"]
-Law = Literal["sum", "path"]
+Law = Literal["sum", "path", "weighed", "passage"]
 """How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
 nothing, wherever the numbers stand (their places may be spread). path: rows of injective maps are followed; a reader
-may eliminate the images that it sees, and places must be independent of each other."""
+may eliminate the images that it sees, and places must be independent of each other. weighed: what a reader knows is
+computed from a posterior of the family's own. passage: stretches of real documents are put apart, and nothing is
+proved of what a reader knows."""
+
+Placing = Literal["by_law", "even", "far", "apart"]
+"""Where facts stand (`place`). by_law: spread for sums, else independently; even: one fact of a chain in each of as
+many strata, all chains having as many; far: far in front of the question; apart: the two of a chain an eighth apart."""
 
 
 @dataclass(frozen=True)
@@ -103,3 +109,4 @@ class Family:
     wording: Wording
     names_needed: Callable[[Size], int]
     build: Callable[[Size, Sequence[str], Draws], Bank]
+    placing: Placing = "by_law"

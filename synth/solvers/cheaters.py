@@ -224,6 +224,8 @@ def scores(given: Sequence[Puzzle]) -> list[Score]:
         expected = sum(chances)
         sigma = sqrt(sum(p * (1 - p) for p in chances))
         for name, cheater in CHEATERS.items():
+            if name in LAWS[family].solved_by:
+                continue
             hits = sum(cheater(puzzle) == puzzle.answer for puzzle in own)
             out.append(Score(family, name, len(own), hits, expected, sigma))
     return out

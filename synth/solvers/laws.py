@@ -2,14 +2,23 @@
 
 from collections.abc import Mapping
 
-from gristmill.synth.solvers import sums, walks
+from gristmill.synth.solvers import conflicts, copies, dates, labels, layers, oddity, sums, trees, turns, walks
 from gristmill.synth.solvers.asking import Law
 from gristmill.synth.solvers.following import paths_law
 
 LAWS: Mapping[str, Law] = {
     "alias_hop": paths_law(walks.LINKS),
+    "before_after": dates.CHRONICLES,
+    "chat_recall": turns.CHATS,
+    "common_member": oddity.MEMBERS,
+    "config_layers": layers.STACKS,
+    "copy_distance": copies.COPIES,
+    "label_map": labels.SCHEMES,
+    "most_cargo": oddity.CARGO,
+    "news_tree": trees.TREES,
     "share_sum": sums.ENTRIES,
     "table_chain": paths_law(walks.TABLES),
+    "two_versions": conflicts.BOOKS,
     "variable_chain": paths_law(walks.LINKS),
     "version_track": sums.REVISIONS,
 }
