@@ -40,6 +40,8 @@ EMIT_VERSION = 4
 PACK_VERSION = 6
 """Of the pack plan, and so of its rows; tokenised documents are not made anew."""
 INDEX_VERSION = 1
+_TOLD = ("context", "tokenizer", "image_cost", "packing", "synth")
+"""What a manifest says of its rows; `synth` (`pipeline.synth_phase`) of sequences alone."""
 
 
 def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
@@ -175,7 +177,7 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
             "chars": entries[-1]["chars_kept"],
         },
         objects=[*(r.key for r in built.receipts), *built.facts.get("media_keys", ()), *built.facts["keys"]],
-        facts={name: built.facts[name] for name in ("context", "tokenizer", "image_cost", "packing")},
+        facts={name: built.facts[name] for name in _TOLD if name in built.facts},
         tokenised=publisher.links("tokenised", tokenised),
         row_indexes=publisher.links("row_indexes", built.row_indexes),
         media_shards=publisher.links("media_shards", built.media_shards),

@@ -147,6 +147,10 @@ def build_dataset(
             read_phase(here, built, phase, loaded.options[spec.name])
         elif index == 0 and isinstance(spec.origin, RenderOrigin):
             render_phase(here, built, phase, loaded.renders[spec.name])
+        elif phase.plan is not None and phase.synth is not None:
+            from gristmill.pipeline.synth_phase import synth_phase
+
+            synth_phase(here, built, phase.synth, phase.plan)
         elif phase.plan is not None:
             from gristmill.pipeline.emit import emit_phase
 

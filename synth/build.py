@@ -1,10 +1,12 @@
 """Sequences from documents: plan, materialise, prove, and only then a row.
 
 Every row that `build` gives has been read back and proved by `solvers.prove`; one that fails is raised as `Discarded`
-with its reason, so that whoever calls can count it. `solvers.verify` does it again from the row alone.
+with its reason, so that whoever calls can count it. `solvers.verify` does it again from the row alone. The bytes of
+the pictures and videos that a row shows come with it (`Built.media`), for a writer of media shards to store once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -15,6 +17,7 @@ from gristmill.synth import grammar, materialise
 from gristmill.synth.atoms import Prepared, encode
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
+from gristmill.synth.media import Shown, check_format
 from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
@@ -45,7 +48,7 @@ def _mean(texts: Sequence[str], tokenizer: Tokenizer) -> int:
 def _records(family: Family) -> list[str]:
     draws, size = Draws("synth costs", family.name), family.sizes[-1]
     bank = family.build(size, _names(family.names_needed(size), draws), draws)
-    numbers = range(0, grammar.RECORD_TEMPLATES, _COST_STRIDE)
+    numbers = range(0, grammar.record_templates(family.wording), _COST_STRIDE)
     facts = [draws.pick(bank.facts) for _ in numbers]
     templates = (grammar.record_template(family.wording, number) for number in numbers)
     return [grammar.fill(t, fact.slots, draws) + "\n\n" for t, fact in zip(templates, facts, strict=True)]
@@ -70,17 +73,53 @@ def plans(params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokeniz
     return make_plans(params, content_order(documents), measure_costs(tokenizer))
 
 
+@dataclass(frozen=True)
+class Built:
+    """A proved row, and each medium that it shows by its sha256."""
+
+    row: pa.RecordBatch
+    media: Mapping[bytes, Shown]
+
+
+def build_with_media(
+    plan: SequencePlan, params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer, form: TrainerFormat
+) -> Built:
+    """The proved row of a plan and its media; `documents` in content order.
+
+    Raises Discarded, and UsageError where the format counts pictures by another cost than `params`.
+    """
+    material = materialise.materialise(plan, params, documents, tokenizer)
+    media = material.media()
+    check_format(media, params.image_cost, form)
+    draft = to_row(material, form, params.split)
+    try:
+        proofs = prove.prove(read_row(draft, tokenizer, {sha: shown.data for sha, shown in media.items()}), tokenizer)
+    except Unproved as error:
+        raise Discarded(error.reason, error.detail) from None
+    return Built(to_row(material, form, params.split, proofs), media)
+
+
 def build(
     plan: SequencePlan, params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer, form: TrainerFormat
 ) -> pa.RecordBatch:
-    """The proved row of a plan; `documents` in content order. Raises Discarded."""
-    material = materialise.materialise(plan, params, documents, tokenizer)
-    draft = to_row(material, form, params.split)
-    try:
-        proofs = prove.prove(read_row(draft, tokenizer), tokenizer)
-    except Unproved as error:
-        raise Discarded(error.reason, error.detail) from None
-    return to_row(material, form, params.split, proofs)
+    """The row alone of `build_with_media`."""
+    return build_with_media(plan, params, documents, tokenizer, form).row
+
+
+def build_all_with_media(
+    params: SynthParams,
+    documents: Sequence[Prepared],
+    tokenizer: Tokenizer,
+    form: TrainerFormat,
+    counted: dict[str, int],
+) -> Iterator[Built]:
+    """The rows of all plans in order; `counted` takes how many were discarded for which reason."""
+    ordered = content_order(documents)
+    for plan in make_plans(params, ordered, measure_costs(tokenizer)):
+        try:
+            yield build_with_media(plan, params, ordered, tokenizer, form)
+        except Discarded as discarded:
+            counted[discarded.reason] = counted.get(discarded.reason, 0) + 1
 
 
 def build_all(
@@ -90,10 +129,5 @@ def build_all(
     form: TrainerFormat,
     counted: dict[str, int],
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of all plans in order; `counted` takes how many were discarded for which reason."""
-    ordered = content_order(documents)
-    for plan in make_plans(params, ordered, measure_costs(tokenizer)):
-        try:
-            yield build(plan, params, ordered, tokenizer, form)
-        except Discarded as discarded:
-            counted[discarded.reason] = counted.get(discarded.reason, 0) + 1
+    """The rows alone of `build_all_with_media`."""
+    return (built.row for built in build_all_with_media(params, documents, tokenizer, form, counted))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.render.draws import Draws
-from gristmill.synth.atoms import Ids, Prepared, encode
+from gristmill.synth.atoms import Prepared, encode, encode_shown
 from gristmill.synth.budget import MAX_PAD, take
 from gristmill.synth.layout import (
     Filler,
@@ -21,6 +21,7 @@ from gristmill.synth.layout import (
     filler_stretches,
     with_planted,
 )
+from gristmill.synth.media import Bits, Shown, length
 from gristmill.synth.order import KNOT_PARTS, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams
 from gristmill.synth.plant import Planted, plant
@@ -50,10 +51,14 @@ class Material:
     plan: SequencePlan
     filler: Filler
     planted: Planted
-    piece_ids: tuple[Ids, ...]
+    piece_bits: tuple[Bits, ...]
     stretches: tuple[Stretch, ...]
     n_tokens: int
     """Valid ids, the last end-of-sequence id included."""
+
+    def media(self) -> dict[bytes, Shown]:
+        """Every medium of the sequence, by its sha256."""
+        return {s.shown.medium.sha256: s.shown for s in self.stretches if s.shown is not None}
 
 
 def materialise(
@@ -65,20 +70,21 @@ def materialise(
     planted = Planted((), ())
     if plan.banks:
         planted = plant(plan.banks, [doc.text.encode() for doc in drawn], params.split, draws.child("plant"))
-    piece_ids = tuple(encode([piece.text for piece in planted.pieces], tokenizer))
+    texts, media = [piece.text for piece in planted.pieces], [piece.media for piece in planted.pieces]
+    piece_bits = tuple(encode_shown(texts, media, tokenizer, params.image_cost))
     ties, overhead = _ties(plan.mode, drawn, tokenizer, draws.child("ties"))
     ends = 0 if plan.mode == "concat" else 1
-    room = params.context - ends - sum(map(len, piece_ids))
+    room = params.context - ends - sum(map(length, piece_bits))
     if room <= MAX_PAD:
         raise Discarded("over_budget", f"{params.context - room} of {params.context} tokens are planted")
-    filler = encode_filler(drawn, take(drawn, overhead, room, tokenizer), ties, tokenizer)
+    filler = encode_filler(drawn, take(drawn, overhead, room, tokenizer), ties, tokenizer, params.image_cost)
     stretches = filler_stretches(plan.mode, filler, tokenizer, draws.child("order"))
     if planted.pieces:
-        stretches = with_planted(stretches, planted, piece_ids)
+        stretches = with_planted(stretches, planted, piece_bits)
     n_tokens = sum(len(stretch.ids) for stretch in stretches) + ends
     if params.context - n_tokens > MAX_PAD:
         raise Discarded("padding", f"{params.context - n_tokens} tokens")
-    return Material(plan, filler, planted, piece_ids, tuple(stretches), n_tokens)
+    return Material(plan, filler, planted, piece_bits, tuple(stretches), n_tokens)
 
 
 def _ties(

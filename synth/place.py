@@ -2,20 +2,20 @@
 
 Sums may be spread: the facts of a chain stand one in each of as many strata, in random order, in front of the
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
-independently and uniformly, and those are asked whose path happens to be spread (`is_wide`; or, where that is too
-rare, does not stand together, `is_no_cluster`); with a share `alpha` of starts that are, a reader of places gains at
-most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA, any start may be asked. Other placings are
-those of `protocol.Placing`.
+independently and uniformly, and those are asked whose path happens to be spread (`is_wide`); with a share `alpha` of
+starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
+those are asked whose path spans PATH_APART, and any start where these are too few as well. Other placings are those of
+`protocol.Placing`.
 
 A question stands behind all that it needs, at least `gap` away.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from gristmill.render.draws import Draws
-from gristmill.synth.protocol import Bank, Family, Size
+from gristmill.synth.protocol import SPREAD, Bank, Family, Size
 
 LATE = 0.9
 LATE_FRAC = 0.85
@@ -29,8 +29,9 @@ SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
 """Least distance between the first and the last evidence of a sum, of the whole sequence."""
 MAX_TRIES = 400
 PATH_SPAN, PATH_COVER_16TH = 0.3, 3
+PATH_APART = 1.1 / 16
+"""Paths of few rows span this: no sixteenth of the sequence holds all of one."""
 MIN_ALPHA = 0.95
-CLUSTER = 1 / 13
 APART = 1 / 7
 
 
@@ -49,7 +50,7 @@ How = Literal["spread", "scattered", "even", "far", "apart"]
 def placing_of(family: Family) -> How:
     """How the banks of a family are placed."""
     if family.placing == "by_law":
-        return "spread" if family.law == "sum" else "scattered"
+        return "spread" if family.law in SPREAD else "scattered"
     return family.placing
 
 
@@ -112,8 +113,9 @@ def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
         limit = at - (GAP_LATE if late else GAP_INSIDE)
         places = _strata(len(chain), limit, draws)
         for _ in range(MAX_TRIES):
-            needed = [p for fact, p in zip(chain, places, strict=True) if fact in question.evidence]
-            if max(needed) - min(needed) >= (SPAN_LATE if late else SPAN_INSIDE):
+            at_fact = dict(zip(chain, places, strict=True))
+            far = _extent(at_fact, question.evidence) >= (SPAN_LATE if late else SPAN_INSIDE)
+            if far and _extent(at_fact, question.shares or question.evidence) >= SPAN_INSIDE:
                 break
             places = _strata(len(chain), limit, draws)
         if late and draws.chance(NEAR_FRAC):
@@ -123,6 +125,10 @@ def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
         where.append(at)
     chosen = sorted(draws.some(range(size.chains), asked))
     return Placed(tuple(facts), tuple((chain, where[chain]) for chain in chosen), 1.0)
+
+
+def _extent(places: Mapping[int, float], facts: Sequence[int]) -> float:
+    return max(places[fact] for fact in facts) - min(places[fact] for fact in facts)
 
 
 def _by_chain(bank: Bank, size: Size) -> list[list[int]]:
@@ -140,7 +146,7 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
 def _scattered(bank: Bank, asked: int, draws: Draws) -> Placed:
     first, gap = _first(draws)
     facts = tuple(draws.real(0, first - gap) for _ in bank.facts)
-    for good in (is_wide, is_no_cluster):
+    for good in (is_wide, is_apart):
         chains = [c for c, q in enumerate(bank.questions) if good([facts[e] for e in q.evidence])]
         alpha = len(chains) / len(bank.questions)
         if alpha >= MIN_ALPHA and len(chains) >= asked:
@@ -153,6 +159,6 @@ def is_wide(places: Sequence[float]) -> bool:
     return max(places) - min(places) >= PATH_SPAN and len({int(p * 16) for p in places}) >= PATH_COVER_16TH
 
 
-def is_no_cluster(places: Sequence[float]) -> bool:
-    """Whether no sixteenth of the sequence, and what planting may stretch it by, holds all of a task's evidence."""
-    return len(places) == 1 or max(places) - min(places) > CLUSTER
+def is_apart(places: Sequence[float]) -> bool:
+    """Whether a path's rows span PATH_APART."""
+    return max(places) - min(places) >= PATH_APART

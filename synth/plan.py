@@ -6,22 +6,25 @@ depends on no order of documents, no worker and no clock.
 
 No document and no cluster of near duplicates stands twice in a sequence, and none in more than `max_uses` of them;
 longer ones are drawn more often, in proportion to the square root of their length (reference 4.7). Documents are drawn
-until they have RESERVE more tokens than the context, so that nothing is ever repeated to fill it.
+until they have RESERVE more tokens than the context, so that nothing is ever repeated to fill it. Where some of them
+hold media, which cannot be cut, documents of text alone follow that can fill what the longest such atom leaves.
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import isqrt
 
 from gristmill.manifests.errors import InputError, UsageError
+from gristmill.manifests.image_tokens import ImageCost
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.order import MODES, Mode
-from gristmill.synth.protocol import Family, Size
+from gristmill.synth.protocol import WHOLE, Family, Size
 
 PLAN_VERSION = 1
 MIN_CONTEXT = 8192
@@ -30,13 +33,16 @@ ALL = ("all",)
 RESERVE_TOKENS = 512
 RECORDS_FRAC = 0.13
 """Most that records may take of a sequence."""
-PATH_FRAC = 0.4
-"""Most that one bank of paths may take of what is left of that."""
+PATHS_FRAC = 0.5
+"""Most that all banks of paths may take of that, where other families are wanted too."""
+PATH_TURNS = 4
+"""So many banks of paths should fit: the largest is chosen that leaves room for the others, or else the smallest."""
 LONG_PARTS, LONG_ATOM = 128, 4096
 """A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
 
+DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
 
 
@@ -45,6 +51,7 @@ class SynthParams:
     """What is wanted. `context` tokens a sequence; `modes` weights; `tasks_per_million` for 2**20 tokens.
 
     `families` are names, or ALL: those that find room. `split`: which templates records and questions are worded with.
+    `image_cost`: what pictures take, the same that documents were prepared with and rows are written for.
     """
 
     context: int
@@ -55,6 +62,7 @@ class SynthParams:
     tasks_per_million: int = 400
     split: Split = "train"
     max_uses: int = 4
+    image_cost: ImageCost = DEFAULT_COST
 
     def __post_init__(self) -> None:
         if self.context < MIN_CONTEXT:
@@ -109,15 +117,15 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
     Raises UsageError where a family that is named finds no room, InputError where there are too few documents.
     """
     pool = _Pool(documents, params)
-    tasks = 0
+    used: Counter[str] = Counter()
     plans: list[SequencePlan] = []
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
         longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
         docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
         uses = tuple(pool.use(doc) for doc in docs)
-        banks = plan_banks(params, costs, tasks) if mode == "task" else ()
-        tasks += mode == "task"
+        banks = plan_banks(params, costs, used) if mode == "task" else ()
+        used.update({bank.family for bank in banks})
         plans.append(SequencePlan(number, mode, docs, uses, banks))
     return plans
 
@@ -141,6 +149,8 @@ class _Pool:
         self._totals = [doc.total for doc in documents]
         self._clusters = [doc.source.cluster for doc in documents]
         self._longest = [max(doc.tokens) for doc in documents]
+        self._uncut = [_longest_with_media(doc) for doc in documents]
+        self._longest_uncut = params.context // 2
         self._uses = [0] * len(documents)
         self._max_uses = params.max_uses
         self._sums = list(accumulate(isqrt(total) for total in self._totals))
@@ -152,7 +162,10 @@ class _Pool:
 
     def draw(self, tokens: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
         """Documents with at least so many tokens, in random order, none with an atom of more than `longest`."""
-        fits = [longest is None or most <= longest for most in self._longest]
+        fits = [
+            (longest is None or most <= longest) and uncut <= self._longest_uncut
+            for most, uncut in zip(self._longest, self._uncut, strict=True)
+        ]
         chosen: list[int] = []
         clusters: set[bytes] = set()
         have = misses = 0
@@ -173,6 +186,10 @@ class _Pool:
                 value=f"{have} tokens that it may hold, {tokens} needed",
                 remedy="give more documents, fewer or shorter sequences, or a higher max_uses; none is ever repeated",
             )
+        left = max(self._uncut[doc] for doc in chosen) and RESERVE_TOKENS + max(self._uncut[doc] for doc in chosen)
+        for doc in draws.shuffled(range(len(self._totals))) if left else ():
+            if left > 0 and not self._uncut[doc] and fits[doc] and self._free(doc, clusters):
+                left -= self._take(doc, chosen, clusters)
         return tuple(chosen)
 
     def _free(self, doc: int, clusters: set[bytes]) -> bool:
@@ -184,24 +201,28 @@ class _Pool:
         return self._totals[doc]
 
 
-def plan_banks(params: SynthParams, costs: Costs, turn: int = 0) -> tuple[BankPlan, ...]:
-    """The banks of a sequence of this context: one of paths a family where it fits, sums for the rest.
+def _longest_with_media(document: Prepared) -> int:
+    """Tokens of its longest atom with media, which no budget may cut; 0 where it has none."""
+    both = zip(document.tokens, document.media_by_atom(), strict=True)
+    return max(tokens if media else 0 for tokens, media in both)
 
-    Families that do not all find room take turns: `turn` counts the sequences with tasks.
+
+def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tuple[BankPlan, ...]:
+    """The banks of a sequence of this context: one of paths a family while there is room, the others for the rest.
+
+    Families that do not all find room take turns: those come first that were `used` in fewer sequences before.
     Raises UsageError where a named family, or any at all, finds no room.
     """
-    chosen = [FAMILIES[name] for name in sorted(FAMILIES if params.families == ALL else params.families)]
+    names = FAMILIES if params.families == ALL else params.families
+    chosen = [FAMILIES[name] for name in sorted(names, key=lambda name: (used.get(name, 0), name))]
+    paths, others = [f for f in chosen if f.law in WHOLE], [f for f in chosen if f.law not in WHOLE]
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
     room = int(params.context * RECORDS_FRAC)
-    banks: list[BankPlan] = []
-    paths = [f for f in chosen if f.law in ("path", "weighed")]
-    for family in paths[turn % len(paths) :] + paths[: turn % len(paths)] if paths else []:
-        left = wanted - sum(bank.asked for bank in banks)
-        found = _path_bank(family, room if len(chosen) == 1 else int(room * PATH_FRAC), left, costs)
-        room -= sum(bank.size.facts * costs.record[family.name] for bank in found)
-        banks += found
+    turns = PATH_TURNS if params.families == ALL else len(paths)
+    banks = _path_banks(paths, int(room * PATHS_FRAC) if others else room, turns, wanted, costs)
+    room -= sum(bank.size.facts * costs.record[bank.family] for bank in banks)
     wanted -= sum(bank.asked for bank in banks)
-    banks += _sum_banks([f for f in chosen if f.law == "sum"], room, wanted, costs)
+    banks += _other_banks(others, room, wanted, costs)
     absent = [f.name for f in chosen if f.name not in {bank.family for bank in banks}]
     if not banks or (absent and params.families != ALL):
         raise UsageError(
@@ -213,26 +234,32 @@ def plan_banks(params: SynthParams, costs: Costs, turn: int = 0) -> tuple[BankPl
     return tuple(banks)
 
 
-def _path_bank(family: Family, room: int, wanted: int, costs: Costs) -> list[BankPlan]:
-    """The largest bank that fits and is asked often enough to be worth its records."""
-    for size in family.sizes:
-        if size.facts * costs.record[family.name] <= room and wanted >= size.asked:
-            return [BankPlan(family.name, size, size.asked)]
-    return []
+def _path_banks(families: Sequence[Family], room: int, turns: int, wanted: int, costs: Costs) -> list[BankPlan]:
+    """A bank of each family that fits and is asked often enough to be worth its records."""
+    banks: list[BankPlan] = []
+    share = room // max(turns, 1)
+    for family in families:
+        sizes = [s for s in family.sizes if s.asked <= wanted and s.facts * costs.record[family.name] <= room]
+        size = next((s for s in sizes if s.facts * costs.record[family.name] <= share), sizes[-1] if sizes else None)
+        if size is not None:
+            banks.append(BankPlan(family.name, size, size.asked))
+            room, wanted = room - size.facts * costs.record[family.name], wanted - size.asked
+    return banks
 
 
-def _sum_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:
+def _other_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:
     """Families in turn, the hardest size that leaves room for the rest, until all are asked or the room is full."""
     banks: list[BankPlan] = []
-    while wanted > 0 and families:
-        family = families[len(banks) % len(families)]
+    at = misses = 0
+    while wanted > 0 and misses < len(families):
+        family = families[at % len(families)]
         sizes = [_asking(size, wanted) for size in family.sizes]
         share, cost = room / wanted, costs.record[family.name]
         size = next((s for s in sizes if s.facts * cost <= share * s.asked), sizes[-1])
-        if size.facts * cost > room:
-            return banks
-        banks.append(BankPlan(family.name, size, size.asked))
-        room, wanted = room - size.facts * cost, wanted - size.asked
+        at, misses = at + 1, misses + 1
+        if size.facts * cost <= room:
+            banks.append(BankPlan(family.name, size, size.asked))
+            room, wanted, misses = room - size.facts * cost, wanted - size.asked, 0
     return banks
 
 

@@ -14,6 +14,7 @@ from gristmill.synth import grammar
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.lexicon import names
+from gristmill.synth.media import Shown
 from gristmill.synth.place import Placed, place, placing_of
 from gristmill.synth.plan import BankPlan
 from gristmill.synth.protocol import Bank, Family
@@ -24,12 +25,16 @@ PieceKind = Literal["record", "query", "answer"]
 
 @dataclass(frozen=True)
 class Piece:
-    """A planted piece of text. `at`: its place in [0, 1) of the filler; pieces of one place keep their order."""
+    """A planted piece of text. `at`: its place in [0, 1) of the filler; pieces of one place keep their order.
+
+    `media` stand in the places of U+FFFC in the text.
+    """
 
     kind: PieceKind
     text: str
     at: float
     template: int
+    media: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], ta
     """Add a bank's pieces and tasks."""
     first, wording, words = len(pieces), context.family.wording, context.words
     for fact, at in zip(bank.facts, placed.facts, strict=True):
-        number = words.pick(grammar.RECORDS_OF[context.split])
+        number = words.pick(grammar.records_of(wording, context.split))
         text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
         pieces.append(Piece("record", text + "\n\n", at, number))
     for chain, at in placed.asked:

@@ -13,17 +13,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gristmill.render.draws import Draws
+from gristmill.synth.registers import Register
 
 Klass = Literal["A", "B", "C"]
-Law = Literal["sum", "path", "weighed", "passage"]
+Law = Literal["sum", "group", "codebook", "path", "weighed", "passage"]
 """How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
-nothing, wherever the numbers stand (their places may be spread). path: rows of injective maps are followed; a reader
+nothing, wherever the numbers stand (their places may be spread). group: as sums, of operations whose order counts.
+codebook: each letter of the answer is a uniform one of its own. path: rows of injective maps are followed; a reader
 may eliminate the images that it sees, and places must be independent of each other. weighed: what a reader knows is
 computed from a posterior of the family's own. passage: stretches of real documents are put apart, and nothing is
 proved of what a reader knows."""
+SPREAD: frozenset[Law] = frozenset(("sum", "group", "codebook"))
+"""Laws whose facts may be spread."""
+WHOLE: frozenset[Law] = frozenset(("path", "weighed", "passage"))
+"""Laws whose banks are of one piece: none is made smaller to fit."""
 
 Placing = Literal["by_law", "even", "far", "apart"]
-"""Where facts stand (`place`). by_law: spread for sums, else independently; even: one fact of a chain in each of as
+"""Where facts stand (`place`). by_law: as SPREAD says, else independently; even: one fact of a chain in each of as
 many strata, all chains having as many; far: far in front of the question; apart: the two of a chain an eighth apart."""
 
 
@@ -38,11 +44,15 @@ class Fact:
 
 @dataclass(frozen=True)
 class Question:
-    """What can be asked of a chain. `evidence`: indices of facts, in the order of use; all are needed."""
+    """What can be asked of a chain. `evidence`: indices of facts, in the order of use; all are needed.
+
+    shares: those of the evidence that carry an independent part of the answer and are spread; () means all.
+    """
 
     slots: Mapping[str, str]
     evidence: tuple[int, ...]
     answer: str
+    shares: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,12 +95,14 @@ class Size:
 class Wording:
     """16 clauses and 8 fields for records, 8 ways to ask; `{slots}` of facts and questions by name.
 
-    A clause follows "that", begins in lower case or with a name, and has no full stop.
+    A clause follows "that", begins in lower case or with a name, and has no full stop. `registers`: those of the
+    family, () for `registers.REGISTERS`.
     """
 
     clauses: tuple[str, ...]
     fields: tuple[str, ...]
     asks: tuple[str, ...]
+    registers: tuple[Register, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from gristmill.synth.solvers.spans import Span
 REASONS: Mapping[str, str] = {
     "unreadable": "the ids of a row are no text, or encoding the text again gives others",
     "padding": "more padding than allowed",
+    "media": "the places of a picture or a video are not what it costs, or its bytes are others",
     "spans": "a span of a task is no segment of its kind, or stands where it may not",
     "groups": "a query may not attend to its evidence",
     "unknown_family": "there is no solver for a family",

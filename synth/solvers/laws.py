@@ -2,7 +2,19 @@
 
 from collections.abc import Mapping
 
-from gristmill.synth.solvers import conflicts, copies, dates, labels, layers, oddity, sums, trees, turns, walks
+from gristmill.synth.solvers import (
+    conflicts,
+    copies,
+    dates,
+    labels,
+    layers,
+    oddity,
+    sums,
+    trails,
+    trees,
+    turns,
+    walks,
+)
 from gristmill.synth.solvers.asking import Law
 from gristmill.synth.solvers.following import paths_law
 
@@ -16,6 +28,8 @@ LAWS: Mapping[str, Law] = {
     "label_map": labels.SCHEMES,
     "most_cargo": oddity.CARGO,
     "news_tree": trees.TREES,
+    "functional_walk": paths_law(trails.GRAPHS),
+    "linked_order": paths_law(trails.THREADS),
     "share_sum": sums.ENTRIES,
     "table_chain": paths_law(walks.TABLES),
     "two_versions": conflicts.BOOKS,

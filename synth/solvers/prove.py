@@ -3,6 +3,8 @@
 `prove` gives one `Proof` a task and raises `Unproved` on the first that fails, with the reason. What is proved:
 
 * readable: valid ids spell a text, encoding it again gives the ids, padding is at most MAX_PAD;
+* media: places are as many as each medium costs, named by one segment, without a target; bytes that came have their
+  sha256;
 * spans: query, answer, evidence and distractors are segments of kind query, answer and record, all evidence stands in
   front of the query, the answer right behind it, and all of them are in one attention group;
 * solved: the reference solver finds the stored answer from the text of all records, by the stored evidence and no
@@ -27,7 +29,7 @@ from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.synth.solvers.asking import Asked, Found, Law, Records, Seen, Unproved
 from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.leaks import NameScan
-from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, check_joins
+from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
 from gristmill.synth.solvers.windows import WINDOW_PARTS
 from gristmill.synth.solvers.words import Contradiction, names_in
@@ -64,6 +66,7 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
     try:
         if reading.context - reading.n_tokens > MAX_PAD:
             raise Unproved("padding", f"{reading.context - reading.n_tokens} tokens")
+        _check_media(reading)
         check_joins(reading, tokenizer)
         texts = _planted(reading, "record")
         _check_leaks(reading, texts)
@@ -74,6 +77,15 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
     if reading.context >= SPREAD_CONTEXT and len(proofs) >= SPREAD_TASKS:
         check_spread(reading, proofs)
     return proofs
+
+
+def _check_media(reading: Reading) -> None:
+    if reading.faults:
+        raise Unproved("media", "; ".join(reading.faults))
+    for number, medium in enumerate(reading.media):
+        fault = bytes_fault(reading, medium["sha256"]) if reading.media_bytes.get(medium["sha256"]) else ""
+        if fault:
+            raise Unproved("media", f"medium {number}: {fault}")
 
 
 def check_spread(reading: Reading, proofs: Sequence[Proof]) -> None:
