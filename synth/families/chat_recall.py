@@ -32,10 +32,10 @@ WORDING = Wording(
     fields=(
         "chat={chat} turn={turn} kind={genre} about {topic} opening={opening}",
         "{chat} turn {turn}: {genre} about {topic} / {opening}",
-        "reply[{chat}, turn {turn}] = {genre} about {topic}: {opening}",
+        "reply[{chat}, turn {turn}] is {genre} about {topic} from {opening} on",
         "turn {turn} @ {chat}, {genre} about {topic}, begins {opening}",
-        "{chat} | turn {turn} | {genre} about {topic} | {opening}",
-        "message of {chat}; at turn {turn}; {genre} about {topic}; head {opening}",
+        "{chat} | at | turn {turn} | sent | {genre} about {topic} | first word | {opening}",
+        "message of {chat}; number turn {turn}; form {genre} about {topic}; head {opening}",
         "{opening} opens {genre} about {topic}, {chat} turn {turn}",
         '<reply chat="{chat}" at="turn {turn}" kind="{genre} about {topic}" first="{opening}"/>',
     ),
@@ -44,11 +44,11 @@ WORDING = Wording(
         "order each {genre} about {topic} in {chat} by turn, {count} in all, and give the openings of numbers {ranks}",
         "with which words did numbers {ranks} of {count} start, every {genre} about {topic} in {chat} counted by turn",
         "{chat} has {count} replies that are a {genre} about {topic}. Sorted by turn, what opens numbers {ranks}",
-        "count each {genre} about {topic} in {chat} from the lowest turn to the highest of {count}: what heads numbers {ranks}",
+        "count each {genre} about {topic} in {chat} by turn, which makes {count}: what heads numbers {ranks}",
         "scroll {chat} turn by turn, past {count} instances of a {genre} about {topic}. What are the first words of "
         "numbers {ranks}",
-        "which openings belong to numbers {ranks} among {count}, if you list every {genre} about {topic} of {chat} by turn",
-        "recall {chat}: its {count} replies of the kind {genre} about {topic}. How did numbers {ranks} begin, going by turn",
+        "which openings belong to numbers {ranks} of {count} when every {genre} about {topic} of {chat} is put by turn",
+        "recall {chat}: its {count} replies of kind {genre} about {topic}. By turn, how did numbers {ranks} begin",
     ),
 )
 

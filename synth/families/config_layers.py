@@ -30,22 +30,22 @@ WORDING = Wording(
         "{layer} pins {setting} to {value} for its part",
     ),
     fields=(
-        "layer={layer} {setting}={value}",
+        "layer={layer} key {setting}={value}",
         "[{layer}] {setting} = {value}",
-        "{layer}.{setting}: {value}",
-        "set -l {layer} {setting} {value}",
-        "{layer} | {setting} | {value}",
+        "{layer} overlay, {setting}: {value}",
+        "set -l {layer} -k {setting} -v {value}",
+        "{layer} | option | {setting} | number | {value}",
         "in: {layer}; key: {setting}; value: {value}",
-        "{setting} := {value} @ {layer}",
-        '<option layer="{layer}" key="{setting}" value="{value}"/>',
+        "{setting} := {value} as of {layer}",
+        '<option layer="{layer}" name="{setting}" to="{value}"/>',
     ),
     asks=(
         "layers are read in the order {layers}, and what is read later wins. Each of {settings} is made in {times} of "
         "them. Which values hold",
         "with {layers} stacked from bottom to top, and {times} layers making each setting, what are the effective "
         "values of {settings}",
-        "{settings} are each set by {times} layers. If of {layers} the later always overrules the earlier, what do they "
-        "end up as",
+        "{settings} are each set by {times} layers. If of {layers} the later always overrules the earlier, what do "
+        "they end up as",
         "resolve {settings}, every one given in {times} places, by the precedence {layers}, weakest first",
         "a service loads {layers}, each on top of the last. What does it see for {settings}, all of which occur in "
         "{times} layers",

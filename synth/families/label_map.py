@@ -1,6 +1,6 @@
 """T21, labels from examples: things of a kind get the label of their kind; which labels get others of these kinds.
 
-Slots of a record: map, item, label. A bank has `size.chains` maps; each gives every kind of `solvers.kinds` a label of
+Slots of a record: map, item, label. A bank has `size.chains` maps; each gives every kind of `solvers.things` a label of
 two digits of its own, and shows it by one thing of that kind. The query gives `size.hops` things of different kinds,
 none of which its map has shown. Class B.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gristmill.render.draws import Draws
 from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
-from gristmill.synth.solvers.kinds import KINDS
+from gristmill.synth.solvers.things import KINDS
 
 WORDING = Wording(
     clauses=(
@@ -33,10 +33,10 @@ WORDING = Wording(
     fields=(
         "scheme={map} input={item} label={label}",
         "{map}: {item} => {label}",
-        "{map}({item}) == {label}",
-        "example of {map} | {item} | {label}",
+        "call {map} with ({item}) == {label}",
+        "example of {map} | thing {item} | code {label}",
         "x: {item}; y: {label}; by: {map}",
-        "{item} / {label} / {map}",
+        "{item} / tagged {label} / after {map}",
         "train {map} on {item}, target {label}",
         '<shot map="{map}" x="{item}" y="{label}"/>',
     ),

@@ -32,12 +32,12 @@ WORDING = Wording(
     fields=(
         "port={port} ship={ship} goods={goods}",
         "{port}: {ship} landed {goods}",
-        "{ship} -> {port} ({goods})",
+        "inbound {ship} -> pier of {port} ({goods})",
         "manifest of {ship}; at {port}; {goods}",
-        "{port} | {ship} | {goods}",
+        "{port} | vessel {ship} | load {goods}",
         "unload {goods} from {ship} at {port}",
-        "berth[{port}] = {ship}, {goods}",
-        '<landing port="{port}" ship="{ship}" goods="{goods}"/>',
+        "berth[{port}] = {ship} with {goods}",
+        '<landing harbour="{port}" by="{ship}" of="{goods}"/>',
     ),
     asks=(
         "which ship landed {goods} at {port} more often than any other",

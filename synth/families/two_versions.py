@@ -1,8 +1,8 @@
 """T15, a contradiction: of many things that a register states twice, one is not stated alike. Class B.
 
 Slots of a record: book, entry, thing, value. Of `size.chains` pairs of statements, four in five are two of one thing,
-the others of two things that are stated once; each statement has a number of its own. The two of a thing stand an eighth of the sequence apart, or more (`apart`). The
-answer is the two numbers of the statements that differ.
+the others of two things that are stated once; each statement has a number of its own. The two of a thing stand an
+eighth of the sequence apart, or more (`apart`). The answer is the two numbers of the statements that differ.
 """
 
 from collections.abc import Sequence
@@ -32,12 +32,12 @@ WORDING = Wording(
     fields=(
         "book={book} entry {entry} item={thing} value={value}",
         "{book}, entry {entry}: {thing} = {value}",
-        "{thing}: {value} ({book} entry {entry})",
-        "entry {entry} / {book} / {thing} / {value}",
-        "{book} | entry {entry} | {thing} | {value}",
+        "{thing}: {value} (from {book} entry {entry})",
+        "entry {entry} / found in {book} / on {thing} / it says {value}",
+        "{book} | line | entry {entry} | about | {thing} | figure | {value}",
         "set {thing} to {value} by entry {entry} of {book}",
-        "{value} <- {thing}, {book}, entry {entry}",
-        '<figure of="{thing}" is="{value}" src="{book} entry {entry}"/>',
+        "{value} <- {thing}, as in {book}, under entry {entry}",
+        '<figure of="{thing}" is="{value}" src="{book}" at="entry {entry}"/>',
     ),
     asks=(
         "two entries of {book} contradict each other. What are their numbers",

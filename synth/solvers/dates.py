@@ -21,7 +21,9 @@ from gristmill.synth.solvers.words import Contradiction, names_in, numbers_in
 FIRST_DAY, DAYS = date(1700, 1, 1), 73_000
 SIDE = 2
 """Events asked about on each side."""
-_MONTHS = {m: i + 1 for i, m in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])}
+_MONTHS = {
+    m: i + 1 for i, m in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
+}
 _DATE = re.compile(
     rf"(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?[ -](?:of )?(?P<m1>(?:{'|'.join(_MONTHS)})[a-z]*)[ -](?P<y1>\d{{4}})"
     rf"|(?P<y2>\d{{4}}), (?P<m2>(?:{'|'.join(_MONTHS)})[a-z]*) (?P<d2>\d{{1,2}})(?!\d)"
@@ -42,7 +44,7 @@ class Chronicle(NamedTuple):
 
     asked: str
     events: tuple[Event, ...]
-    count: int
+    total: int
 
 
 def read(query: str, records: Sequence[str]) -> Chronicle:
@@ -80,13 +82,13 @@ def read_day(text: str) -> int:
 def solve(problem: Chronicle, without: int) -> tuple[str | None, tuple[int, ...]]:
     """The SIDE events before and as many after, by day; None where fewer events are there than the query counts."""
     line = sorted((event.day, i) for i, event in enumerate(problem.events) if i != without)
-    if len(line) > problem.count:
-        raise Contradiction(f"{len(line)} events where {problem.count} are counted")
+    if len(line) > problem.total:
+        raise Contradiction(f"{len(line)} events where {problem.total} are counted")
     at = next((n for n, (_, i) in enumerate(line) if problem.events[i].name == problem.asked), -1)
-    if len(line) < problem.count or at < 0:
+    if len(line) < problem.total or at < 0:
         return None, ()
-    if not SIDE <= at < problem.count - SIDE:
-        raise Contradiction(f"event {at + 1} of {problem.count} has too few neighbours")
+    if not SIDE <= at < problem.total - SIDE:
+        raise Contradiction(f"event {at + 1} of {problem.total} has too few neighbours")
     used = tuple(i for _, i in line[at - SIDE : at + SIDE + 1])
     return ", ".join(problem.events[i].name for i in used if problem.events[i].name != problem.asked), used
 
@@ -138,7 +140,7 @@ def posterior(problem: Chronicle, visible: Visible) -> list[float]:
     """Of the likeliest answer of each kind, by which of the four are seen; where two kinds overlap both are counted
     in full, so each is an upper bound."""
     line = sorted(problem.events[i].day for i in visible)
-    hidden, free = problem.count - len(line), DAYS - len(line)
+    hidden, free = problem.total - len(line), DAYS - len(line)
     own = next((e.day for i, e in enumerate(problem.events) if i in visible and e.name == problem.asked), None)
     if own is None:
         return _of_hidden(line, free, hidden)
@@ -173,7 +175,7 @@ def _best(problem: Chronicle, visible: Visible) -> float:
 
 
 def _space(problem: Chronicle) -> int:
-    return perm(problem.count - 1, 2 * SIDE)
+    return perm(problem.total - 1, 2 * SIDE)
 
 
 def _parts(problem: Chronicle) -> tuple[Part, ...]:

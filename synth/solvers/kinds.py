@@ -1,26 +1,19 @@
-"""Things of everyday life by kind: knowledge that tasks with hidden labels take for granted.
+"""What ordinary words are kinds of: the table of `kinds.json`, group -> words. No word is in two groups."""
 
-No word stands in the beginnings and endings that records are worded with, and none under two kinds.
-"""
-
+import json
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "fruit": ("pear", "plum", "cherry", "mango", "apricot"),
-    "metal": ("zinc", "nickel", "tungsten", "titanium", "platinum"),
-    "bird": ("heron", "magpie", "falcon", "sparrow", "penguin"),
-    "fish": ("salmon", "trout", "mackerel", "halibut", "sardine"),
-    "wood": ("birch", "willow", "maple", "poplar", "cypress"),
-    "blossom": ("tulip", "daisy", "violet", "orchid", "poppy"),
-    "tool": ("hammer", "chisel", "pliers", "screwdriver", "wrench"),
-    "instrument": ("violin", "trumpet", "clarinet", "harp", "oboe"),
-    "vehicle": ("tractor", "tram", "bicycle", "lorry", "scooter"),
-    "garment": ("scarf", "jacket", "trousers", "mittens", "apron"),
-    "insect": ("beetle", "wasp", "dragonfly", "moth", "cricket"),
-    "furniture": ("sofa", "wardrobe", "armchair", "cupboard", "bookcase"),
-    "drink": ("cocoa", "lemonade", "cider", "espresso", "buttermilk"),
-    "gem": ("ruby", "sapphire", "emerald", "opal", "topaz"),
-    "weather": ("drizzle", "hail", "sleet", "thunder", "blizzard"),
-    "dwelling": ("cottage", "villa", "igloo", "bungalow", "palace"),
-}
-KIND_OF: Mapping[str, str] = {word: kind for kind, words in KINDS.items() for word in words}
+
+@cache
+def kinds() -> Mapping[str, tuple[str, ...]]:
+    """The words of each group, in the order of the file."""
+    table = json.loads(Path(__file__).with_name("kinds.json").read_text())
+    return {group: tuple(words) for group, words in table.items()}
+
+
+@cache
+def group_of() -> Mapping[str, str]:
+    """The group of each word."""
+    return {word: group for group, words in kinds().items() for word in words}

@@ -1,14 +1,14 @@
 """Reference solver of `label_map`, and what a reader of some examples knows of the labels of other things.
 
-A map gives its kinds different labels of two digits. Of a kind whose example has not been seen the label is any of those
-that the map has not been seen to give, and so on: of u such kinds, 1 / (f (f - 1) .. (f - u + 1)) for f labels left.
+A map gives its kinds different labels of two digits. Of a kind whose example has not been seen the label is any of
+those that the map has not been seen to give, and so on: of u such kinds, 1 / (f (f - 1) .. (f - u + 1)) for f left.
 """
 
 from collections.abc import Sequence
 from math import perm
 from typing import NamedTuple
 
-from gristmill.synth.solvers.kinds import KIND_OF
+from gristmill.synth.solvers.things import KIND_OF
 from gristmill.synth.solvers.weighing import Part, Rules, Visible, weighed_law
 from gristmill.synth.solvers.words import Contradiction, names_in, numbers_in, words_in
 

@@ -19,9 +19,9 @@ _LIST = re.compile(r"[A-Z][a-z]+(?:, [A-Z][a-z]+)+")
 
 
 class Made(NamedTuple):
-    """A record: its index, the rank of its layer, and the value."""
+    """A record: its index in the bank, the rank of its layer, and the value."""
 
-    index: int
+    record: int
     rank: int
     value: int
 
@@ -61,20 +61,20 @@ def solve(problem: Stack, without: int) -> tuple[str | None, tuple[int, ...]]:
     """The value of each setting in its highest layer; None where one is not made as often as the query says."""
     tops: list[Made] = []
     for setting in problem.settings:
-        own = [made for made in problem.made.get(setting, ()) if made.index != without]
+        own = [made for made in problem.made.get(setting, ()) if made.record != without]
         if len(own) > problem.times:
             raise Contradiction(f"{setting} is made {len(own)} times")
         if len(own) < problem.times:
             return None, ()
         tops.append(own[-1])
-    return " ".join(str(made.value) for made in tops), tuple(made.index for made in tops)
+    return " ".join(str(made.value) for made in tops), tuple(made.record for made in tops)
 
 
 def posterior(problem: Stack, visible: Visible) -> list[dict[int, float]]:
     """Of each setting, the probability of every value."""
     out: list[dict[int, float]] = []
     for setting in problem.settings:
-        seen = [made for made in problem.made[setting] if made.index in visible]
+        seen = [made for made in problem.made[setting] if made.record in visible]
         hidden = problem.times - len(seen)
         holds = 0.0
         if seen:
@@ -99,7 +99,7 @@ def _parts(problem: Stack) -> tuple[Part, ...]:
         candidates = tuple(sorted({str(made.value) for made in own}))
         values: list[tuple[str, ...]] = [()] * problem.records
         for made in own:
-            values[made.index] = (str(made.value),)
+            values[made.record] = (str(made.value),)
         if len(candidates) == problem.times:
             parts.append(Part(setting, candidates, tuple(values), str(own[-1].value)))
     return tuple(parts)

@@ -27,8 +27,10 @@ class Crowd(NamedTuple):
 
 
 def read_lists(query: str, records: Sequence[str]) -> Crowd:
-    """Members and lists; who stands with a list that is asked about is a member. Raises Contradiction where a record has
-    not one member and one list, or two records have the same."""
+    """Members and lists; who stands with a list that is asked about is a member.
+
+    Raises Contradiction where a record has not one member and one list, or two records have the same.
+    """
     lists, pairs = names_in(query), [tuple(names_in(text)) for text in records]
     if len(set(pairs)) < len(pairs) or any(len(pair) != 2 for pair in pairs):
         raise Contradiction("records that are the same, or without two names")
@@ -63,7 +65,9 @@ def read_cargo(query: str, records: Sequence[str]) -> Crowd:
     return _crowd(ships, hits, port, max(map(ships.count, counts), default=0))
 
 
-GOODS = frozenset(["barley", "copper", "timber", "salt", "wool", "cement", "herring", "glass", "coal", "oranges", "tea", "bricks"])
+GOODS = frozenset(
+    ["barley", "copper", "timber", "salt", "wool", "cement", "herring", "glass", "coal", "oranges", "tea", "bricks"]
+)
 
 
 def _crowd(names: Sequence[str], hits: Sequence[bool], key: str, most: int) -> Crowd:

@@ -1,120 +1,116 @@
-"""Reference solver of `news_tree`, and what a reader of some edges knows of the nodes two steps away.
+"""Reference solvers of sums whose parts must be found first: equations, and calls of a request.
 
-An edge goes from the first name of its record to the second. The bank is a forest of depth two in which every inner
-node has as many children as the query says; its nodes are as if drawn without replacement, so of the hidden edges
-each way to attach the children that nobody has been seen to have is as likely.
+Equations: a record says that a name is the sum or the difference of two others, or a number; the query names one of
+them and a modulus. A name may be used in other equations too, which do not count. Calls: records say which calls a
+request made, and how many milliseconds a call took; the query tells how many calls there are. Every number enters with
++1 or -1, so that the numbers alone are shares. None where a record is missing.
 """
 
 import re
-from collections.abc import Sequence
-from itertools import combinations_with_replacement
-from math import comb
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gristmill.synth.solvers.weighing import Part, Rules, Visible, weighed_law
-from gristmill.synth.solvers.words import Contradiction, names_in
+from gristmill.synth.solvers.asking import Records
+from gristmill.synth.solvers.sharing import Solved, shares_law
+from gristmill.synth.solvers.sums import read_entry, read_modulus, read_sum_query
+from gristmill.synth.solvers.words import NAME_PATTERN, Contradiction, names_in, numbers_in
 
-_FAN = re.compile(r"(?<!\d)(\d) others")
-_STEPS = re.compile(r"round (\d)(?!\d)")
-FAN, STEPS = 2, 2
-"""What the posterior is worked out for."""
-
-
-class Forest(NamedTuple):
-    """The start, the edges, and the children of each giver as indices of edges."""
-
-    start: str
-    edges: tuple[tuple[str, str], ...]
-    children: dict[str, tuple[int, ...]]
+_TERMS = re.compile(rf"({NAME_PATTERN}) ([+-]) ({NAME_PATTERN})")
+_CALL = re.compile(rf"\ba call to ({NAME_PATTERN})")
+_MILLISECONDS = re.compile(r"(?<!\d)(\d{1,6}) ms\b")
 
 
-def read(query: str, records: Sequence[str]) -> Forest:
-    """Raises Contradiction where a record is no edge, or the query asks for another depth or width."""
-    starts = set(names_in(query))
-    if len(starts) != 1 or _FAN.findall(query) != [str(FAN)] or _STEPS.findall(query) != [str(STEPS)]:
-        raise Contradiction(f"a query with starts {sorted(starts)}, or not {FAN} others and {STEPS} rounds")
-    edges: list[tuple[str, str]] = []
-    children: dict[str, tuple[int, ...]] = {}
-    for index, text in enumerate(records):
-        names = names_in(text)
-        if len(names) != 2:
-            raise Contradiction(f"a record with names {names}")
-        edges.append((names[0], names[1]))
-        children[names[0]] = (*children.get(names[0], ()), index)
-    if len({taker for _, taker in edges}) < len(edges):
-        raise Contradiction("somebody hears the news from two")
-    return Forest(starts.pop(), tuple(edges), children)
+class Equation(NamedTuple):
+    """What a name is: two others, the second with a sign, or a number where there are none."""
+
+    left: str
+    terms: tuple[tuple[str, int], ...]
+    number: int
 
 
-def solve(problem: Forest, without: int) -> tuple[str | None, tuple[int, ...]]:
-    """The nodes at depth STEPS, in the order of the alphabet."""
-    reached, used = [problem.start], list[int]()
-    for _ in range(STEPS):
-        following: list[str] = []
-        for node in reached:
-            own = [i for i in problem.children.get(node, ()) if i != without]
-            if len(own) > FAN:
-                raise Contradiction(f"{node} tells {len(own)} others")
-            if len(own) < FAN:
-                return None, tuple(used)
-            used += own
-            following += [problem.edges[i][1] for i in own]
-        reached = following
-    return ", ".join(sorted(reached)), tuple(used)
+class Call(NamedTuple):
+    """What a record says of a name: that it made a call, or how many milliseconds it took ("" for `callee`)."""
+
+    caller: str
+    callee: str
+    number: int
 
 
-def posterior(problem: Forest, visible: Visible) -> list[float]:
-    """Of the likeliest answer of each kind: by how many of the hidden middles' children have been seen.
-
-    lacking: children unseen of the start's seen children; a hidden middle is any node of the first layer whose edge
-    from a root has not been seen. An answer that holds a seen child of such a node is made by that node alone.
-    """
-    inner = {taker for giver, taker in problem.edges if taker in problem.children}
-    hidden = [(giver, taker) for i, (giver, taker) in enumerate(problem.edges) if i not in visible]
-    orphans = [taker for _, taker in hidden if taker in inner]
-    leaves = len(hidden) - len(orphans)
-    known = [problem.edges[i][1] for i in problem.children[problem.start] if i in visible]
-    lacking = sum(FAN - _seen(problem, middle, visible) for middle in known)
-    unknown = FAN - len(known)
-    if not unknown:
-        return [1 / comb(leaves, lacking)]
-    counts = [_seen(problem, orphan, visible) for orphan in orphans]
-    sets = comb(len(orphans), unknown)
-    out: list[float] = []
-    for chosen in combinations_with_replacement(sorted(set(counts)), unknown):
-        if any(chosen.count(seen) > counts.count(seen) for seen in chosen):
-            continue
-        ways = comb(counts.count(0), chosen.count(0))
-        out.append(ways / sets / comb(leaves, lacking + FAN * unknown - sum(chosen)))
-    return out
+def read_equation(text: str) -> Equation:
+    """Raises Contradiction."""
+    names, found = names_in(text), _TERMS.findall(text)
+    terms = tuple((name, sign) for a, op, b in found for name, sign in ((a, 1), (b, 1 if op == "+" else -1)))
+    left = [name for name in names if name not in {term for term, _ in terms}]
+    if len(set(left)) != 1 or len(names) != 1 + len(terms) or len(found) > 1 or bool(found) == bool(numbers_in(text)):
+        raise Contradiction(f"a record with names {names}, terms {terms} and numbers {numbers_in(text)}")
+    return Equation(left[0], terms, 0 if terms else read_entry(text))
 
 
-def _seen(problem: Forest, node: str, visible: Visible) -> int:
-    """How many of a node's children have been seen."""
-    return sum(i in visible for i in problem.children.get(node, ()))
+def read_call(text: str) -> Call:
+    """Raises Contradiction."""
+    names, callees, took = names_in(text), _CALL.findall(text), _MILLISECONDS.findall(text)
+    callers = [name for name in names if name not in callees]
+    if len(callers) != 1 or len(callees) + len(took) != 1 or len(numbers_in(text)) != len(took):
+        raise Contradiction(f"a record with names {names}, calls to {callees} and milliseconds {took}")
+    return Call(callers[0], callees[0] if callees else "", int(took[0]) if took else 0)
 
 
-def _best(problem: Forest, visible: Visible) -> float:
-    return max(posterior(problem, visible))
+def solve_equations(text: str, records: Records, without: int = -1) -> Solved:
+    """The value of the name of a query, modulo its modulus."""
+    names, modulus = set(names_in(text)), read_modulus(text)
+    if len(names) != 1 or len(numbers_in(text)) != 1:
+        raise Contradiction(f"a query with names {sorted(names)} and numbers {numbers_in(text)}")
+    key = names.pop()
+    open_names, used, parts, whole = [(key, 1)], list[int](), dict[int, int](), True
+    while open_names:
+        name, sign = open_names.pop()
+        known = {start: read_equation(records.texts[start]) for start in records.with_name(name) if start != without}
+        own = [start for start, equation in known.items() if equation.left == name]
+        if len(own) > 1 or set(own) & set(used):
+            raise Contradiction(f"{len(own)} equations of {name}, or one that is used twice")
+        whole = whole and bool(own)
+        for start in own:
+            used.append(start)
+            open_names += [(term, sign * own_sign) for term, own_sign in known[start].terms]
+            if not known[start].terms:
+                parts[start] = sign * known[start].number
+    return _solved(key, modulus, used, parts, whole)
 
 
-def _space(problem: Forest) -> int:
-    takers = {taker for _, taker in problem.edges}
-    leaves = sum(taker not in problem.children for taker in takers)
-    return comb(leaves, FAN**STEPS)
+def solve_calls(text: str, records: Records, without: int = -1) -> Solved:
+    """The milliseconds of all calls of the request of a query, modulo its modulus."""
+    query = read_sum_query(text)
+    used, parts, whole = list[int](), dict[int, int](), True
+    calls = _of_caller(query.name, records, without)
+    for start, call in calls.items():
+        took = _of_caller(call.callee, records, without)
+        if not call.callee or len(took) > 1 or any(inner.callee for inner in took.values()):
+            raise Contradiction(f"{query.name} calls {call.callee!r}, which has {len(took)} records")
+        whole = whole and bool(took)
+        used += [start, *took]
+        parts |= {at: inner.number for at, inner in took.items()}
+    if len(calls) > query.entries or len(set(used)) < len(used):
+        raise Contradiction(f"{len(calls)} calls, {query.entries} asked for")
+    return _solved(query.name, query.modulus, used, parts, whole and len(calls) == query.entries)
 
 
-def _parts(problem: Forest) -> tuple[Part, ...]:
-    """The answers of all roots; an edge to a leaf mentions the one that the leaf is part of."""
-    takers = {taker for _, taker in problem.edges}
-    answers: dict[int, str] = {}
-    leaves = frozenset(i for i, (_, taker) in enumerate(problem.edges) if taker not in problem.children)
-    for root in sorted(set(problem.children) - takers):
-        answer, used = solve(problem._replace(start=root), -1)
-        answers.update(dict.fromkeys(used, answer or ""))
-    values = tuple((answers[i],) if i in leaves else () for i in range(len(problem.edges)))
-    return (Part(problem.start, tuple(sorted(set(answers.values()))), values, solve(problem, -1)[0] or ""),)
+def _of_caller(name: str, records: Records, without: int) -> dict[int, Call]:
+    found = {start: read_call(records.texts[start]) for start in records.with_name(name) if start != without}
+    return {start: call for start, call in found.items() if call.caller == name}
 
 
-TREES = weighed_law(Rules(read, solve, _best, _space, _parts), solved_by=frozenset(("all_but_one",)))
-"""Two steps are all that there are."""
+def _solved(key: str, modulus: int, used: Sequence[int], parts: Mapping[int, int], whole: bool) -> Solved:
+    def total(starts: Sequence[int]) -> str:
+        return str(sum(parts[start] for start in starts) % modulus)
+
+    shares = tuple(sorted(parts))
+    answer = total(shares) if whole else None
+    return Solved(key, answer, tuple(used), shares, tuple(map(str, range(modulus))), total)
+
+
+def _numbers(text: str) -> tuple[str, ...]:
+    return tuple(map(str, numbers_in(text)))
+
+
+EQUATIONS = shares_law(solve_equations, _numbers)
+CALLS = shares_law(solve_calls, _numbers)

@@ -28,7 +28,7 @@ _RANKS = re.compile(r"numbers (\d+), (\d+), (\d+) and (\d+)(?!\d)")
 class Reply(NamedTuple):
     """A reply of the kind that is asked for: its record, its turn, its first word."""
 
-    index: int
+    record: int
     turn: int
     opening: str
 
@@ -41,7 +41,7 @@ class Chat(NamedTuple):
 
     chat: str
     replies: tuple[Reply, ...]
-    count: int
+    total: int
     ranks: tuple[int, ...]
     records: int
 
@@ -73,11 +73,11 @@ def _without_dates(text: str) -> str:
 
 def solve(problem: Chat, without: int) -> tuple[str | None, tuple[int, ...]]:
     """The openings of the ranks; None where there are fewer replies than the query counts."""
-    own = [reply for reply in problem.replies if reply.index != without]
-    if len(own) > problem.count or max(problem.ranks) >= problem.count:
-        raise Contradiction(f"{len(own)} replies where {problem.count} are counted, ranks {problem.ranks}")
-    used = tuple(reply.index for reply in own)
-    if len(own) < problem.count:
+    own = [reply for reply in problem.replies if reply.record != without]
+    if len(own) > problem.total or max(problem.ranks) >= problem.total:
+        raise Contradiction(f"{len(own)} replies where {problem.total} are counted, ranks {problem.ranks}")
+    used = tuple(reply.record for reply in own)
+    if len(own) < problem.total:
         return None, used
     return ", ".join(own[rank].opening for rank in problem.ranks), used
 
@@ -87,12 +87,12 @@ def posterior(problem: Chat, visible: Visible) -> dict[tuple[int, ...], float]:
 
     A key stands for as many answers, each as likely, as there are ways to choose its unseen replies.
     """
-    seen = [reply for reply in problem.replies if reply.index in visible]
-    hidden = problem.count - len(seen)
+    seen = [reply for reply in problem.replies if reply.record in visible]
+    hidden = problem.total - len(seen)
     gaps = [(b.turn - a.turn) / SPAN_TURNS for a, b in pairwise(seen)]
     out: dict[tuple[int, ...], float] = {}
-    for places in combinations(range(problem.count), len(seen)):
-        at = {place: reply.index for place, reply in zip(places, seen, strict=True)}
+    for places in combinations(range(problem.total), len(seen)):
+        at = {place: reply.record for place, reply in zip(places, seen, strict=True)}
         key = tuple(at.get(rank, -1) for rank in problem.ranks)
         out[key] = out.get(key, 0.0) + _weight(places, gaps, hidden)
     return out
@@ -110,7 +110,7 @@ def _weight(places: Sequence[int], gaps: Sequence[float], hidden: int) -> float:
 
 
 def _best(problem: Chat, visible: Visible) -> float:
-    hidden = problem.count - sum(reply.index in visible for reply in problem.replies)
+    hidden = problem.total - sum(reply.record in visible for reply in problem.replies)
     return max(p / perm(hidden, key.count(-1)) for key, p in posterior(problem, visible).items())
 
 
@@ -119,8 +119,8 @@ def _parts(problem: Chat) -> tuple[Part, ...]:
     openings = tuple(sorted(reply.opening for reply in problem.replies))
     values: list[tuple[str, ...]] = [()] * problem.records
     for reply in problem.replies:
-        values[reply.index] = (reply.opening,)
+        values[reply.record] = (reply.opening,)
     return tuple(Part(problem.chat, openings, tuple(values), problem.replies[rank].opening) for rank in problem.ranks)
 
 
-CHATS = weighed_law(Rules(read, solve, _best, lambda problem: perm(problem.count, len(problem.ranks)), _parts))
+CHATS = weighed_law(Rules(read, solve, _best, lambda problem: perm(problem.total, len(problem.ranks)), _parts))

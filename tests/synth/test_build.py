@@ -21,6 +21,7 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns, plan_banks
+from gristmill.synth.protocol import WHOLE
 from gristmill.synth.solvers import sums
 from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.prove import check_spread
@@ -91,7 +92,7 @@ def test_tasks_ask_for_the_whole_window() -> None:
     (plain,) = made(context).to_pylist()
     tasks = plain["tasks"]
     assert len(tasks) == 50
-    assert {task["klass"] for task in tasks} == {"A"} and all(task["verified"] for task in tasks)
+    assert {task["klass"] for task in tasks} <= {"A", "B"} and all(task["verified"] for task in tasks)
     wide = [t for t in tasks if t["span_frac"] >= 0.75 and t["window_eps"][2] <= 0.02]
     assert len(wide) >= len(tasks) / 2
     late = [t for t in tasks if t["query_start"] >= 0.88 * context]
@@ -109,11 +110,11 @@ def test_named_families_are_all_there() -> None:
 
 def test_families_that_do_not_all_fit_take_turns() -> None:
     """All have been there before long, though a sequence holds some of them alone."""
-    params = SynthParams(context=131_072, sequences=1, seed=1, modes={"task": 1})
+    params = SynthParams(context=262_144, sequences=1, seed=1, modes={"task": 1})
     costs, used = measure_costs(tokenizer()), Counter[str]()
     for _ in range(len(FAMILIES)):
         found = {bank.family for bank in plan_banks(params, costs, used)}
-        assert sum(FAMILIES[name].law == "path" for name in found) in (1, 2, 3)
+        assert 1 <= sum(FAMILIES[name].law in WHOLE for name in found) <= 8
         used.update(found)
     assert set(used) == set(FAMILIES)
 
@@ -296,8 +297,8 @@ def test_a_sequence_of_a_million_tokens() -> None:
 
 
 GOLDEN = {
-    8192: "050062d917da7e07e70e1e45c7bd0557",
-    65_536: "2a5c34046709a14537e4e9abf4ff2163",
+    8192: "29bed6e7351844ee97096c8f9302bf11",
+    65_536: "d08a408d6d4907373c1ad4d16819bddc",
 }
 """BLAKE3 of the row ids and tasks of four sequences. When this fails, a version must be raised: of a family, of
 `PLAN_VERSION`, `MATERIAL_VERSION` or `VERIFIER_VERSION`."""

@@ -11,14 +11,17 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.plant import Planted
 from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.cheaters import CHEATERS, MIN_TASKS, Puzzle, puzzles, scores
+from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.words import NAME_PATTERN, Contradiction
 from tests.synth.banks import planted, prove_all, reading_of, some_size, with_piece
 
 REFUSED = (Unproved, Contradiction)
 
 FEW = 120
-UNREAD = {"table_join": 1}
-"""How many words of a record may be changed unnoticed: columns and cells that nobody asked for."""
+UNREAD = {"before_after": 2, "chat_recall": 2, "config_layers": 1, "ledger": 1, "table_join": 2, "two_versions": 1}
+"""How many words of a record may be changed unnoticed: whom an account deals with, what stands in other columns; a day
+or a turn that stays between the same two, how a reply began that is only counted, a layer that still comes last, a
+value that still differs."""
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -27,7 +30,9 @@ class TestFamily:
         for size in FAMILIES[family].sizes:
             bank = planted(family, size, 1)
             for found, asked in zip(prove_all(reading_of(bank)), bank.tasks, strict=True):
-                assert set(found.candidates) == set(asked.candidates) and asked.answer_text in found.candidates
+                assert found.answers > 1
+                if LAWS[family].klass == "A":
+                    assert set(found.candidates) == set(asked.candidates) and asked.answer_text in found.candidates
 
     def test_another_answer_is_refused(self, family: str) -> None:
         bank = planted(family, some_size(family), 2, 1)
@@ -76,7 +81,7 @@ class TestFamily:
 
     def test_short_cuts_are_at_chance_on_a_few(self, family: str) -> None:
         found = scores(tasks_of(family, FEW))
-        assert len(found) == len(CHEATERS)
+        assert {score.cheater for score in found} == set(CHEATERS) - LAWS[family].solved_by
         assert [s for s in found if not s.at_chance] == []
 
     @pytest.mark.slow
@@ -100,7 +105,7 @@ def _changed(text: str, at: int, donor: str) -> str:
     if word.group().isdigit():
         other = word.group()[:-1] + str((int(word.group()[-1]) + 1) % 10)
     else:
-        other = next(w for w in re.findall(NAME_PATTERN, donor) if w not in text)
+        other = next((w for w in re.findall(NAME_PATTERN, donor) if w not in text), "Zorvena")
     return text[: word.start()] + other + text[word.end() :]
 
 
