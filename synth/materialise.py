@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared, encode, encode_shown
-from gristmill.synth.budget import MAX_PAD, take
+from gristmill.synth.budget import MAX_PAD, Taken, take
+from gristmill.synth.cuts import NoPassages
 from gristmill.synth.layout import (
     Filler,
     Stretch,
@@ -24,13 +25,14 @@ from gristmill.synth.layout import (
 from gristmill.synth.media import Bits, Shown, length
 from gristmill.synth.order import KNOT_PARTS, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams
-from gristmill.synth.plant import Planted, plant
+from gristmill.synth.plant import Chain, Planted, plant
 
 MATERIAL_VERSION = 1
 
 REASONS: Mapping[str, str] = {
     "padding": f"more than {MAX_PAD} tokens could not be filled",
     "over_budget": "what was planted leaves no room for documents",
+    "no_passages": "too few documents can be taken apart for a task of passages",
 }
 """Why a planned sequence is discarded; `prove` has more."""
 
@@ -62,14 +64,22 @@ class Material:
 
 
 def materialise(
-    plan: SequencePlan, params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer
+    plan: SequencePlan,
+    params: SynthParams,
+    documents: Sequence[Prepared],
+    tokenizer: Tokenizer,
+    unasked: frozenset[Chain] = frozenset(),
 ) -> Material:
-    """The sequence of a plan. Raises Discarded."""
+    """The sequence of a plan, without the questions `unasked`. Raises Discarded."""
     draws = Draws("synth", MATERIAL_VERSION, params.seed, params.context, plan.number)
     drawn = [documents[doc] for doc in plan.docs]
     planted = Planted((), ())
     if plan.banks:
-        planted = plant(plan.banks, [doc.text.encode() for doc in drawn], params.split, draws.child("plant"))
+        texts = [doc.text.encode() for doc in drawn]
+        try:
+            planted = plant(plan.banks, texts, params.split, draws.child("plant"), drawn, unasked)
+        except NoPassages as error:
+            raise Discarded("no_passages", str(error)) from None
     texts, media = [piece.text for piece in planted.pieces], [piece.media for piece in planted.pieces]
     piece_bits = tuple(encode_shown(texts, media, tokenizer, params.image_cost))
     ties, overhead = _ties(plan.mode, drawn, tokenizer, draws.child("ties"))
@@ -77,14 +87,22 @@ def materialise(
     room = params.context - ends - sum(map(length, piece_bits))
     if room <= MAX_PAD:
         raise Discarded("over_budget", f"{params.context - room} of {params.context} tokens are planted")
-    filler = encode_filler(drawn, take(drawn, overhead, room, tokenizer), ties, tokenizer, params.image_cost)
+    apart = {doc for bank in plan.banks for doc in bank.docs}
+    whole = [doc for at, doc in enumerate(drawn) if at not in apart]
+    taken = [*take(whole, overhead[: len(whole)], room, tokenizer), *_apart(planted)]
+    filler = encode_filler(drawn, taken, ties, tokenizer, params.image_cost)
     stretches = filler_stretches(plan.mode, filler, tokenizer, draws.child("order"))
     if planted.pieces:
-        stretches = with_planted(stretches, planted, piece_bits)
+        stretches = with_planted(stretches, planted, piece_bits, {t.doc: i for i, t in enumerate(taken)})
     n_tokens = sum(len(stretch.ids) for stretch in stretches) + ends
     if params.context - n_tokens > MAX_PAD:
         raise Discarded("padding", f"{params.context - n_tokens} tokens")
     return Material(plan, filler, planted, piece_bits, tuple(stretches), n_tokens)
+
+
+def _apart(planted: Planted) -> list[Taken]:
+    """Documents of which only passages are planted: nothing of them is filler."""
+    return [Taken(doc, 0) for doc in sorted({piece.cut.doc for piece in planted.pieces if piece.cut is not None})]
 
 
 def _ties(

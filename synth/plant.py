@@ -11,6 +11,8 @@ from typing import Literal
 
 from gristmill.render.draws import Draws
 from gristmill.synth import grammar
+from gristmill.synth.atoms import Prepared
+from gristmill.synth.cuts import Cut, choose
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.lexicon import names
@@ -20,14 +22,16 @@ from gristmill.synth.plan import BankPlan
 from gristmill.synth.protocol import Bank, Family
 from gristmill.synth.solvers.leaks import NameScan
 
-PieceKind = Literal["record", "query", "answer"]
+Chain = tuple[int, int]
+"""A question: its bank, by number, and its chain in that."""
+PieceKind = Literal["record", "query", "answer", "text", "code"]
 
 
 @dataclass(frozen=True)
 class Piece:
     """A planted piece of text. `at`: its place in [0, 1) of the filler; pieces of one place keep their order.
 
-    `media` stand in the places of U+FFFC in the text.
+    `media` stand in the places of U+FFFC in the text. `cut`: of which document it is a passage.
     """
 
     kind: PieceKind
@@ -35,6 +39,7 @@ class Piece:
     at: float
     template: int
     media: tuple[Shown, ...] = ()
+    cut: Cut | None = None
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,16 @@ class Planted:
     tasks: tuple[Asked, ...]
 
 
-def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], split: Split, draws: Draws) -> Planted:
-    """The pieces of these banks; `filler` is all text that they are to stand in, as UTF-8."""
+def plant(
+    banks: Sequence[BankPlan],
+    filler: Sequence[bytes],
+    split: Split,
+    draws: Draws,
+    documents: Sequence[Prepared] = (),
+    unasked: frozenset[Chain] = frozenset(),
+) -> Planted:
+    """The pieces of these banks; `filler` is all text that they are to stand in, as UTF-8, `documents` those of the
+    plan. Questions that are `unasked` are left out, and nothing else changes. Raises NoPassages."""
     needed = [FAMILIES[b.family].names_needed(b.size) for b in banks]
     lexicon = names(draws.child("names"), sum(needed), lambda some: NameScan(some).found(filler))
     pieces: list[Piece] = []
@@ -77,7 +90,9 @@ def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], split: Split, draw
         family, stream = FAMILIES[plan.family], draws.child("bank", number)
         bank = family.build(plan.size, lexicon[at : at + count], stream.child("secrets"))
         placed = place(bank, plan.size, placing_of(family), plan.asked, stream.child("places"))
-        _word(_Context(family, plan, number, split, stream.child("words")), bank, placed, pieces, tasks)
+        cuts = _cuts(family, plan, documents, stream.child("cuts"))
+        context = _Context(family, plan, number, split, stream.child("words"), cuts, unasked)
+        _word(context, bank, placed, pieces, tasks)
         at += count
     return Planted(tuple(pieces), tuple(tasks))
 
@@ -89,29 +104,44 @@ class _Context:
     number: int
     split: Split
     words: Draws
+    cuts: Sequence[Sequence[Cut]]
+    unasked: frozenset[Chain]
+
+
+def _cuts(family: Family, plan: BankPlan, documents: Sequence[Prepared], draws: Draws) -> list[list[Cut]]:
+    if family.cuts is None:
+        return []
+    some = [(place, documents[place]) for place in plan.docs]
+    return choose(some, family.cuts.documents(plan.size), family.cuts.parts(plan.size), draws)
 
 
 def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], tasks: list[Asked]) -> None:
     """Add a bank's pieces and tasks."""
-    first, wording, words = len(pieces), context.family.wording, context.words
+    wording, words = context.family.wording, context.words
+    told: list[range] = []
     for fact, at in zip(bank.facts, placed.facts, strict=True):
         number = words.pick(grammar.records_of(wording, context.split))
         text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
-        pieces.append(Piece("record", text + "\n\n", at, number))
+        own = [*_passage(context, fact.ahead, at), Piece("record", text + "\n\n", at, number)]
+        own += _passage(context, fact.behind, at)
+        told.append(range(len(pieces), len(pieces) + len(own)))
+        pieces += own
     for chain, at in placed.asked:
         question = bank.questions[chain]
         number = words.pick(grammar.ASKS_OF[context.split])
         text = grammar.fill(grammar.ask_template(wording, number), question.slots, words)
+        if (context.number, chain) in context.unasked:
+            continue
         pieces.append(Piece("query", text + "\n", at, number))
         pieces.append(Piece("answer", question.answer + "\n\n", at, number))
-        others = [(first + i, f.chain) for i, f in enumerate(bank.facts) if i not in question.evidence]
+        others = [(p, f.chain) for i, f in enumerate(bank.facts) if i not in question.evidence for p in told[i]]
         tasks.append(
             Asked(
                 family=context.family,
                 bank=context.number,
                 chain=chain,
                 tier=context.plan.size.tier,
-                facts=tuple(first + e for e in question.evidence),
+                facts=tuple(p for e in question.evidence for p in told[e]),
                 others=tuple(others),
                 query=len(pieces) - 2,
                 answer=len(pieces) - 1,
@@ -121,3 +151,10 @@ def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], ta
                 params=tuple(sorted({**bank.params, "bank": context.number}.items())),
             )
         )
+
+
+def _passage(context: _Context, part: tuple[int, int] | None, at: float) -> list[Piece]:
+    if part is None:
+        return []
+    cut = context.cuts[part[0]][part[1]]
+    return [Piece("code" if cut.code else "text", cut.text, at, -1, cut=cut)]

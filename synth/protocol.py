@@ -10,7 +10,7 @@ bounded; B the leak is computed; C natural text, checked empirically only and ne
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gristmill.render.draws import Draws
 from gristmill.synth.registers import Register
@@ -35,11 +35,17 @@ many strata, all chains having as many; far: far in front of the question; apart
 
 @dataclass(frozen=True)
 class Fact:
-    """One record before it is worded. `chain`: the question that it belongs to; `hop`: its place in it, from 0."""
+    """One record before it is worded. `chain`: the question that it belongs to; `hop`: its place in it, from 0.
+
+    ahead, behind: passages of documents that stand right in front of the record and right behind it: (document, part)
+    as the family's `cuts` count them.
+    """
 
     slots: Mapping[str, str]
     chain: int
     hop: int
+    ahead: tuple[int, int] | None = None
+    behind: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,13 @@ class Wording:
     registers: tuple[Register, ...] = ()
 
 
+class Cuts(NamedTuple):
+    """How many documents a bank takes apart, and into how many parts each."""
+
+    documents: Callable[[Size], int]
+    parts: Callable[[Size], int]
+
+
 @dataclass(frozen=True)
 class Family:
     """A kind of task. `version` is raised when its output changes; `sizes` go from hard to easy.
@@ -122,3 +135,4 @@ class Family:
     names_needed: Callable[[Size], int]
     build: Callable[[Size, Sequence[str], Draws], Bank]
     placing: Placing = "by_law"
+    cuts: Cuts | None = None

@@ -21,12 +21,17 @@ REASONS: Mapping[str, str] = {
     "unknown_family": "there is no solver for a family",
     "unsolved": "the reference solver does not find the stored answer",
     "not_necessary": "the answer is determined without one of the evidence records",
+    "alike": "a passage of a document could be told by words that it shares with others",
     "leak": "an invented name stands outside of what was planted",
     "epsilon": "a window knows more than it may",
     "spread": "the tasks of a long row do not ask for the whole window",
     "claims": "what the row says of a task is not what is measured",
 }
 """Why a row is not proved."""
+
+
+MAX_ANSWERS = (1 << 31) - 1
+"""`answer_space` is an int32; a guess among more is worth nothing that could be told from this."""
 
 
 class Unproved(Exception):
@@ -94,8 +99,8 @@ class Found:
 
     @property
     def answers(self) -> int:
-        """How many answers there are."""
-        return self.space or len(self.candidates)
+        """How many answers there are, as far as the column can tell."""
+        return min(self.space or len(self.candidates), MAX_ANSWERS)
 
 
 @dataclass(frozen=True)

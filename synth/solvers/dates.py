@@ -160,14 +160,18 @@ def posterior(problem: Chronicle, visible: Visible) -> list[float]:
 
 
 def _of_hidden(line: Sequence[int], free: int, hidden: int) -> list[float]:
-    """Where the event itself is hidden: it lies alone between four that are seen, or beside other hidden ones."""
+    """Where the event itself is hidden: it lies alone between four that are seen, or beside other hidden ones.
+
+    known: it is none of the first or last SIDE events, of which no hidden event is more likely one than another.
+    """
     gaps = [b - a - 1 for a, b in pairwise((-1, *line, DAYS))]
     alone = [
         gaps[i] / free * _empty(gaps[i - 1] + gaps[i] - 1 + gaps[i + 1], free - 1, hidden - 1)
         for i in range(2, len(gaps) - 2)
     ]
     unseen = max(1, 2 * SIDE - len(line))
-    return [*alone, max(gaps) / free / max(perm(hidden - 1, unseen), 1)]
+    known = max(1 - 2 * SIDE / hidden, 1e-9)
+    return [min(1.0, p / known) for p in (*alone, max(gaps) / free / max(perm(hidden - 1, unseen), 1))]
 
 
 def _best(problem: Chronicle, visible: Visible) -> float:

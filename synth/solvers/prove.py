@@ -29,6 +29,7 @@ from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.synth.solvers.asking import Asked, Found, Law, Records, Seen, Unproved
 from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.leaks import NameScan
+from gristmill.synth.solvers.passages import TEXT_KINDS
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
 from gristmill.synth.solvers.windows import WINDOW_PARTS
@@ -180,7 +181,10 @@ def _check_window(law: Law, found: Found, task: Mapping[str, Any], context: int,
         gap = task["query_start"] - max(e["end"] for e in task["evidence"])
         if gap < context // NEAR_PARTS:
             raise Unproved("spread", f"{gap} tokens between a record and the question that needs it alone", index)
-    elif law.klass != "C" and found.epsilons[sixteenth] > MAX_EPSILON:
+    elif law.klass == "C":
+        if found.epsilons or task["window_eps"]:
+            raise Unproved("claims", "a task of class C stores an epsilon", index)
+    elif found.epsilons[sixteenth] > MAX_EPSILON:
         raise Unproved("epsilon", f"{found.epsilons} at windows of 1/{WINDOW_PARTS}", index)
 
 
@@ -213,10 +217,11 @@ def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple
     others = [(d["start"], d["end"]) for d in task["distractors"]]
     if len(set(evidence) | set(others)) < len(evidence) + len(others):
         raise Unproved("spans", "a record stands twice among evidence and distractors", index)
-    wanted = [(query, "query"), (answer, "answer"), *((span, "record") for span in (*evidence, *others))]
+    told = ("record", *TEXT_KINDS) if task["klass"] == "C" else ("record",)
+    wanted = [(query, ("query",)), (answer, ("answer",)), *((span, told) for span in (*evidence, *others))]
     for span, kind in wanted:
-        if where.get(span, ("none", 0))[0] != kind:
-            raise Unproved("spans", f"{span} is no {kind}", index)
+        if where.get(span, ("none", 0))[0] not in kind:
+            raise Unproved("spans", f"{span} is no {kind[0]}", index)
     if not evidence or max(end for _, end in evidence) > query[0] or answer[0] != query[1]:
         raise Unproved("spans", "evidence, query and answer are not in this order", index)
     at = {span: number for number, span in enumerate(reading.spans)}

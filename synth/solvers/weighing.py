@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from gristmill.synth.solvers.asking import Asked, Found, Law, Records, Seen, Unproved, View
+from gristmill.synth.solvers.asking import MAX_ANSWERS, Asked, Found, Law, Records, Seen, Unproved, View
 from gristmill.synth.solvers.reading import Reading
 from gristmill.synth.solvers.spans import Span
 from gristmill.synth.solvers.windows import WINDOW_PARTS
@@ -63,7 +63,7 @@ def weighed_law(
         _check_solved(rules, problem, asked)
         given, known = _given(seen.reading, asked), dict[Visible, float]()
         windows = (seen.reading.context // parts for parts in WINDOW_PARTS)
-        space = rules.space(problem)
+        space = min(rules.space(problem), MAX_ANSWERS)
         epsilons = tuple(worst(rules, problem, bank, given, window, known) - 1 / space for window in windows)
         return Found(rules.parts(problem)[0].candidates, epsilons, space)
 
