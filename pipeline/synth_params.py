@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from gristmill.manifests.image_tokens import ImageCost
 from gristmill.synth.plan import PLAN_VERSION, SynthParams
 
 
@@ -14,7 +15,8 @@ def params_to_data(params: SynthParams) -> dict[str, Any]:
 
 def params_of(data: Mapping[str, Any]) -> SynthParams:
     """Inverse of `params_to_data`."""
-    fields: dict[str, Any] = {**data, "families": tuple(data["families"])}
+    cost = ImageCost(**data["image_cost"])
+    fields: dict[str, Any] = {**data, "families": tuple(data["families"]), "image_cost": cost}
     return SynthParams(**fields)
 
 

@@ -15,6 +15,7 @@ from gristmill.manifests.trainer_schema import TokenizerIdentity
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.emit import INDEX_VERSION
+from gristmill.pipeline.emit_media import media_phase
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.synth_params import params_to_data, versions
 from gristmill.pipeline.task import Task, make_task
@@ -28,11 +29,12 @@ _COUNTED = ("discarded", "tasks", "classes", "modes")
 def synth_phase(ctx: Context, built: Built, synth: LoadedStep, emit: LoadedStep) -> None:
     """Turn a dataset's documents into sequences; see the module."""
     identity = tokenizer_for(ctx.recipe.tokenizer, ctx.base_dir).identity
-    prepared = ctx.map(_prepare_tasks(ctx, built, synth, identity))
+    prepared = ctx.map(_prepare_tasks(ctx, built, (synth, emit), identity))
     files = [ref for r in prepared for ref in ctx.refs(r, "prepared")]
-    params = params_to_data(synth.stage.synth_params(ctx.recipe.seed))
+    params = params_to_data(synth.stage.synth_params(ctx.recipe.seed, emit.stage.cost()))
     plan = ctx.map([_plan_task(ctx, built, synth, files, (params, identity))])[0]
     made = ctx.map(_row_tasks(ctx, built, (synth, emit), (plan, files), (params, identity)))
+    media_phase(ctx, built, f"{built.spec.name}.{synth.label}", made)
     settled = ctx.map(_settle_tasks(ctx, built, (synth, emit), prepared, made))
     built.facts["inputs"] = [s.entry.digest for s in built.shards]
     built.receipts.extend(settled)
@@ -62,7 +64,6 @@ def _facts(emit: LoadedStep, identity: TokenizerIdentity, plan: Receipt, made: S
         "image_cost": asdict(emit.stage.cost()),
         "packing": {"rows": rows, "padding_frac": padding, "cut_docs": 0, "needless_cuts": 0, "buckets": buckets},
         "synth": {**told, "skipped": plan.facts["skipped"]},
-        "media": {"media": 0, "bytes": 0, "tokens": bucket["image_tokens"]},
         "n_tokens": n_tokens,
     }
 
@@ -74,10 +75,17 @@ def _sum(parts: Any) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def _prepare_tasks(ctx: Context, built: Built, synth: LoadedStep, identity: TokenizerIdentity) -> list[Task]:
-    holdout = asdict(ctx.recipe.holdout) if ctx.recipe.holdout else None
-    what = {"version": PREPARE_VERSION, "tokenizer": identity.fingerprint, "holdout": holdout}
-    local = {"tokenizer": ctx.recipe.tokenizer, "base_dir": ctx.base_dir, "holdout": holdout}
+def _prepare_tasks(
+    ctx: Context, built: Built, steps: tuple[LoadedStep, LoadedStep], identity: TokenizerIdentity
+) -> list[Task]:
+    synth, emit = steps
+    shared: dict[str, Any] = {
+        "holdout": asdict(ctx.recipe.holdout) if ctx.recipe.holdout else None,
+        "image_cost": asdict(emit.stage.cost()),
+        "context": emit.stage.context,
+    }
+    what = {**shared, "version": PREPARE_VERSION, "tokenizer": identity.fingerprint}
+    local = {**shared, "tokenizer": ctx.recipe.tokenizer, "base_dir": ctx.base_dir}
     return [
         make_task(
             "synth_prepare",

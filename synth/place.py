@@ -4,8 +4,8 @@ Sums may be spread: the facts of a chain stand one in each of as many strata, in
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
 independently and uniformly, and those are asked whose path happens to be spread (`is_wide`); with a share `alpha` of
 starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
-those are asked whose path spans PATH_APART, and any start where these are too few as well. Other placings are those of
-`protocol.Placing`.
+those are asked whose path spans PATH_APART, and any start where these are fewer than MIN_ALPHA_APART. Other placings
+are those of `protocol.Placing`.
 
 A question stands behind all that it needs, at least `gap` away.
 """
@@ -29,9 +29,9 @@ SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
 """Least distance between the first and the last evidence of a sum, of the whole sequence."""
 MAX_TRIES = 400
 PATH_SPAN, PATH_COVER_16TH = 0.3, 3
-PATH_APART = 1.1 / 16
+PATH_APART = 1.3 / 16
 """Paths of few rows span this: no sixteenth of the sequence holds all of one."""
-MIN_ALPHA = 0.95
+MIN_ALPHA, MIN_ALPHA_APART = 0.95, 0.9
 APART = 1 / 7
 
 
@@ -146,10 +146,10 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
 def _scattered(bank: Bank, asked: int, draws: Draws) -> Placed:
     first, gap = _first(draws)
     facts = tuple(draws.real(0, first - gap) for _ in bank.facts)
-    for good in (is_wide, is_apart):
+    for good, least in ((is_wide, MIN_ALPHA), (is_apart, MIN_ALPHA_APART)):
         chains = [c for c, q in enumerate(bank.questions) if good([facts[e] for e in q.evidence])]
         alpha = len(chains) / len(bank.questions)
-        if alpha >= MIN_ALPHA and len(chains) >= asked:
+        if alpha >= least and len(chains) >= asked:
             return Placed(facts, _asked_of(chains, asked, first, draws), alpha)
     return Placed(facts, _asked_of(range(len(bank.questions)), asked, first, draws), 1.0)
 

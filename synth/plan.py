@@ -24,10 +24,11 @@ from gristmill.synth.atoms import Prepared
 from gristmill.synth.cuts import PASSAGE_TOKENS
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
+from gristmill.synth.hosts import HOST_TOKENS
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.protocol import WHOLE, Family, Size
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
 MIN_CONTEXT = 8192
 MILLION = 1 << 20
 ALL = ("all",)
@@ -58,6 +59,7 @@ class SynthParams:
     """What is wanted. `context` tokens a sequence; `modes` weights; `tasks_per_million` for 2**20 tokens.
 
     `families` are names, or ALL: those that find room. `split`: which templates records and questions are worded with.
+    `embedded_frac`: of records, of families that allow it, that stand beside a sentence of a document (`hosts`).
     `image_cost`: what pictures take, the same that documents were prepared with and rows are written for.
     """
 
@@ -69,6 +71,7 @@ class SynthParams:
     tasks_per_million: int = 400
     split: Split = "train"
     max_uses: int = 4
+    embedded_frac: float = 0.5
     image_cost: ImageCost = DEFAULT_COST
 
     def __post_init__(self) -> None:
@@ -83,6 +86,8 @@ class SynthParams:
             raise UsageError("no such family", "synth.families", missing[0], f"name some of {', '.join(FAMILIES)}")
         if min(self.sequences, self.tasks_per_million, self.max_uses) < 1:
             raise UsageError("out of range", "synth", None, "sequences, tasks_per_million and max_uses are at least 1")
+        if not 0 <= self.embedded_frac <= 1:
+            raise UsageError("out of range", "synth.embedded_frac", self.embedded_frac, "give 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -134,8 +139,9 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
         longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
-        docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
         banks = plan_banks(params, costs, used) if mode == "task" else ()
+        needed, hosts = params.context + RESERVE_TOKENS, embedded_facts(params, banks) * HOST_TOKENS
+        docs = pool.draw(needed, hosts, longest, draws.child("documents"))
         docs, banks = _with_cuts(params, pool, docs, banks, draws.child("cuts"))
         uses = tuple(pool.use(doc) for doc in docs)
         used.update({bank.family for bank in banks})
@@ -192,7 +198,7 @@ class _Pool:
         self._longest = [max(doc.tokens) for doc in documents]
         self._atoms = [len(doc.tokens) for doc in documents]
         self._plain = [not any(doc.media_by_atom()) for doc in documents]
-        self._uncut = [_longest_with_media(doc) for doc in documents]
+        self._uncut = [doc.uncut for doc in documents]
         self._longest_uncut = params.context // 2
         self._uses = [0] * len(documents)
         self._max_uses = params.max_uses
@@ -203,8 +209,10 @@ class _Pool:
         self._uses[doc] += 1
         return self._uses[doc] - 1
 
-    def draw(self, tokens: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
-        """Documents with at least so many tokens, in random order, none with an atom of more than `longest`."""
+    def draw(self, needed: int, hosts: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
+        """Documents with at least `needed` tokens, and `hosts` more if there are, in random order, none with an atom
+        of more than `longest`."""
+        tokens = needed + hosts
         fits = [
             (longest is None or most <= longest) and uncut <= self._longest_uncut
             for most, uncut in zip(self._longest, self._uncut, strict=True)
@@ -222,11 +230,11 @@ class _Pool:
             for doc in draws.shuffled(range(len(self._totals))):
                 if have < tokens and fits[doc] and self._free(doc, clusters):
                     have += self._take(doc, chosen, clusters)
-        if have < tokens:
+        if have < needed:
             raise InputError(
                 "too few documents for a sequence",
                 where="synth",
-                value=f"{have} tokens that it may hold, {tokens} needed",
+                value=f"{have} tokens that it may hold, {needed} needed",
                 remedy="give more documents, fewer or shorter sequences, or a higher max_uses; none is ever repeated",
             )
         left = max(self._uncut[doc] for doc in chosen) and RESERVE_TOKENS + max(self._uncut[doc] for doc in chosen)
@@ -253,10 +261,10 @@ class _Pool:
         return self._totals[doc]
 
 
-def _longest_with_media(document: Prepared) -> int:
-    """Tokens of its longest atom with media, which no budget may cut; 0 where it has none."""
-    both = zip(document.tokens, document.media_by_atom(), strict=True)
-    return max(tokens if media else 0 for tokens, media in both)
+def embedded_facts(params: SynthParams, banks: Sequence[BankPlan]) -> int:
+    """How many records of these banks stand beside a sentence, about."""
+    facts = sum(bank.size.facts for bank in banks if FAMILIES[bank.family].embeds)
+    return round(params.embedded_frac * facts)
 
 
 def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tuple[BankPlan, ...]:

@@ -123,7 +123,8 @@ class Family:
     """A kind of task. `version` is raised when its output changes; `sizes` go from hard to easy.
 
     `names_needed(size)` tells how many invented names a bank takes, `build(size, names, draws)` makes it; all that is
-    secret comes from `draws`.
+    secret comes from `draws`. `embeds`: its records are read by names and numbers alone, so that they may stand beside
+    any sentence (`hosts`).
     """
 
     name: str
@@ -136,3 +137,4 @@ class Family:
     build: Callable[[Size, Sequence[str], Draws], Bank]
     placing: Placing = "by_law"
     cuts: Cuts | None = None
+    embeds: bool = False

@@ -12,8 +12,22 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.ipc import read_ipc
+from gristmill.manifests.media_shard import Medium
 from gristmill.manifests.schema import ID_BYTES
 from gristmill.synth.atoms import Prepared, Source
+from gristmill.synth.media import Shown
+
+_MEDIUM = pa.struct(
+    [
+        ("sha256", pa.binary(32)),
+        ("kind", pa.string()),
+        ("mime", pa.string()),
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+        ("frames", pa.int32()),
+        ("bytes", pa.large_binary()),
+    ]
+)
 
 PREPARED = pa.schema(
     [
@@ -27,9 +41,12 @@ PREPARED = pa.schema(
         pa.field("text", pa.large_string(), nullable=False),
         pa.field("bounds", pa.large_list(pa.int64()), nullable=False),
         pa.field("tokens", pa.large_list(pa.int64()), nullable=False),
+        pa.field("media", pa.list_(_MEDIUM), nullable=False),
+        pa.field("uncut", pa.int64(), nullable=False),
     ]
 )
-_LIGHT = [name for name in PREPARED.names if name not in ("text", "bounds")]
+_EMPTY: dict[str, Any] = {"text": "", "bounds": (), "media": ()}
+_LIGHT = [name for name in PREPARED.names if name not in ("text", "bounds", "media")]
 
 
 def to_batch(prepared: Sequence[Prepared], rows: Sequence[int]) -> pa.RecordBatch:
@@ -40,6 +57,8 @@ def to_batch(prepared: Sequence[Prepared], rows: Sequence[int]) -> pa.RecordBatc
         "text": [p.text for p in prepared],
         "bounds": [p.bounds for p in prepared],
         "tokens": [p.tokens for p in prepared],
+        "media": [[{**s.medium._asdict(), "bytes": s.data} for s in p.media] for p in prepared],
+        "uncut": [p.uncut for p in prepared],
     }
     return pa.RecordBatch.from_arrays([pa.array(columns[f.name], f.type) for f in PREPARED], schema=PREPARED)
 
@@ -78,9 +97,19 @@ def rows_and_tokens(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _documents(batch: pa.RecordBatch) -> Iterator[Prepared]:
-    columns = {name: batch.column(name).to_pylist() for name in batch.schema.names if name != "row"}
-    texts = columns.pop("text", [""] * batch.num_rows)
-    bounds = columns.pop("bounds", [()] * batch.num_rows)
+    nothing: dict[str, list[Any]] = {name: [empty] * batch.num_rows for name, empty in _EMPTY.items()}
+    columns = nothing | {name: batch.column(name).to_pylist() for name in batch.schema.names}
     for at in range(batch.num_rows):
-        told = {name: values[at] for name, values in columns.items() if name != "tokens"}
-        yield Prepared(Source(**told, text=""), texts[at], tuple(bounds[at]), tuple(columns["tokens"][at]))
+        told = {name: columns[name][at] for name in PREPARED.names[1:7]}
+        yield Prepared(
+            source=Source(**told, text=""),
+            text=columns["text"][at],
+            bounds=tuple(columns["bounds"][at]),
+            tokens=tuple(columns["tokens"][at]),
+            media=tuple(map(_shown, columns["media"][at])),
+            uncut=columns["uncut"][at],
+        )
+
+
+def _shown(told: dict[str, Any]) -> Shown:
+    return Shown(Medium(**{name: told[name] for name in Medium._fields}), told["bytes"])

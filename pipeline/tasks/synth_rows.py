@@ -2,10 +2,10 @@
 
 Payload: `plan` (path), `part`, `prepared` (paths, in the plan's order), `params`, `tokenizer` (spec), `base_dir`,
 `identity` (of the tokenizer, as data), `stage`, `image_cost`, and where it is not none `compression`. Leaves `rows`
-(Arrow IPC of packed_schema), `row_indexes`, and `placed` (`file`, `row`, `made`: each document that stands in a row,
-once, and those that were to stand in discarded ones, not made); facts: `rows`, `n_tokens`, `discarded` (reason ->
-sequences), `tasks` (family -> number), `classes`, `modes` (mode -> rows), `bucket` (`documents`, `tokens`,
-`image_tokens`, as manifests count them).
+(Arrow IPC of packed_schema), `row_indexes`, `placed` (`file`, `row`, `made`: each document that stands in a row, once,
+and those that were to stand in discarded ones, not made), and the media that rows show (`media_spill`); facts: `rows`,
+`n_tokens`, `discarded` (reason -> sequences), `tasks` (family -> number), `classes`, `modes` (mode -> rows),
+`media_tokens`, `bucket` (`documents`, `tokens`, `image_tokens`, as manifests count them).
 """
 
 import json
@@ -24,11 +24,13 @@ from gristmill.manifests.image_tokens import ImageCost
 from gristmill.manifests.ipc import IpcShards
 from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.trainer_schema import TokenizerIdentity, TrainerFormat, packed_schema
+from gristmill.pipeline.media_places import Place as MediaPlace
+from gristmill.pipeline.media_spill import MediaSpill
 from gristmill.pipeline.spill import read_part, write_one
 from gristmill.pipeline.synth_params import params_of
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.tokenise import known_tokenizer
-from gristmill.synth.build import Discarded, build
+from gristmill.synth.build import Discarded, build_with_media
 from gristmill.synth.plan import BankPlan, SequencePlan
 from gristmill.synth.protocol import Size
 from gristmill.synth.stored import chosen
@@ -98,21 +100,27 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     counts = _Counts()
     drawn: dict[Place, bool] = {}
     with store.begin(task.key, task.what) as writer:
+        media = MediaSpill(writer)
         shards = IpcShards(writer, "rows", packed_schema(form), "row_indexes", payload.get("compression", "none"))
         for plan, places in _plans(pa.Table.from_batches(list(read_part(Path(payload["plan"]), payload["part"])))):
             file, row = np.array(places, np.int64).reshape(-1, 2).T
             documents = chosen(paths, file, row)
             here = _numbered(plan, places, {place: at for at, place in enumerate(places)})
             try:
-                made = build(here, params, documents, tokenizer, form)
+                built = build_with_media(here, params, documents, tokenizer, form)
             except Discarded as error:
                 counts.discarded[error.reason] += 1
                 drawn |= {place: drawn.get(place, False) for place in places}
                 continue
+            made = built.row
+            for shown in built.media.values():
+                media.add(MediaPlace(shown.medium, 0, memoryview(shown.data)))
             ids = {d["id"] for d in made.column("docs")[0].as_py()}
             drawn |= {p: True for p, d in zip(places, documents, strict=True) if d.source.id in ids}
             counts.add(made, plan.mode)
             shards.write(made)
         shards.close()
+        media.close()
         write_one(writer, "placed", PLACED, [_placed(drawn)])
-        return writer.commit({**counts.facts(), **facts_of_effects()})
+        images = counts.bucket["image_tokens"]
+        return writer.commit({**counts.facts(), "media_tokens": images, **facts_of_effects()})

@@ -21,11 +21,10 @@ from gristmill.pipeline.account import Account, AccountSpec, Rows, rows_by_sourc
 from gristmill.pipeline.held_documents import NAN, HeldDocuments
 from gristmill.pipeline.row_pass import Stats
 from gristmill.pipeline.spill import read_part
+from gristmill.pipeline.synth_stage import QUARANTINED
 from gristmill.pipeline.task import Task
 from gristmill.stages.chain import Fate, Ints, StepTrace, count_chars
 from gristmill.synth.stored import rows_and_tokens
-
-QUARANTINED = ("tokenizer_failed",)
 
 
 class _Settle:

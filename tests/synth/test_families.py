@@ -2,17 +2,18 @@
 
 import re
 from dataclasses import replace
-from itertools import count
+from itertools import combinations, count
 
 import pytest
 
-from gristmill.render.draws import Draws
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.plant import Planted
 from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.cheaters import CHEATERS, MIN_TASKS, Puzzle, puzzles, scores
+from gristmill.synth.solvers.countries import countries
+from gristmill.synth.solvers.kinds import group_of, kinds
 from gristmill.synth.solvers.laws import LAWS
-from gristmill.synth.solvers.words import NAME_PATTERN, Contradiction
+from gristmill.synth.solvers.words import NAME_PATTERN, Contradiction, names_in, numbers_in
 from tests.synth.banks import planted, prove_all, reading_of, some_size, with_piece
 
 REFUSED = (Unproved, Contradiction)
@@ -122,8 +123,59 @@ def tasks_of(family: str, tasks: int) -> list[Puzzle]:
     raise AssertionError
 
 
+def test_cues_say_nothing_of_their_country_but_to_who_knows() -> None:
+    """No word of four letters begins alike in both, and no cue is that of two countries or a part of another."""
+    seen: list[str] = []
+    for country, cues in countries().items():
+        assert not names_in(country)
+        for cue in cues.values():
+            assert not names_in(cue) and not numbers_in(cue)
+            assert not _stems(country) & _stems(cue), (country, cue)
+            assert not [other for other in (*seen, *countries()) if other in cue or cue in other]
+            seen.append(cue)
+    assert len(countries()) >= max(size.chains for size in FAMILIES["latent_link"].sizes)
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:4].lower() for word in re.findall(r"\w{3,}", text)}
+
+
+def test_goods_are_of_one_group_and_no_group_is_named_by_its_goods() -> None:
+    words = [word for group, own in kinds().items() for word in (group, *own)]
+    assert len(set(words)) == len(words) and set(group_of().values()) == set(kinds())
+    assert len(kinds()) >= max(size.chains for size in FAMILIES["weighted_count"].sizes)
+
+
+def test_goods_of_another_group_are_noticed() -> None:
+    bank = planted("weighted_count", some_size("weighted_count"), 6, 1)
+    fact = bank.tasks[0].facts[0]
+    own = next(word for word in re.findall("[a-z]+", bank.pieces[fact].text) if word in group_of())
+    other = next(word for word, group in group_of().items() if group != group_of()[own])
+    changed = replace(bank.pieces[fact], text=re.sub(rf"\b{own}\b", other, bank.pieces[fact].text))
+    with pytest.raises(REFUSED):
+        prove_all(reading_of(with_piece(bank, fact, changed)))
+
+
+def test_dates_decide_the_order_of_operations() -> None:
+    """Two dates that change places change the answer, or the operations commute."""
+    bank = planted("group_state", FAMILIES["group_state"].sizes[0], 7, 1)
+    dated = re.compile(r"(dated\W{1,2})(\d{4}-\d{2}-\d{2})")
+    texts = {fact: bank.pieces[fact].text for fact in bank.tasks[0].facts}
+    dates = {fact: dated.findall(text)[0][1] for fact, text in texts.items()}
+    refused = 0
+    for one, other in combinations(texts, 2):
+        changed = bank
+        for here, there in ((one, other), (other, one)):
+            text = dated.sub(lambda m, date=dates[there]: m.group(1) + date, texts[here])
+            changed = with_piece(changed, here, replace(bank.pieces[here], text=text))
+        try:
+            prove_all(reading_of(changed))
+        except REFUSED:
+            refused += 1
+    assert refused >= 18
+
+
 def test_banks_are_decided_by_their_draws() -> None:
     for family in PROVED:
         size = some_size(family)
         assert planted(family, size, 1) == planted(family, size, 1) != planted(family, size, 2)
-        assert Draws("x").key
