@@ -21,11 +21,12 @@ from gristmill.manifests.errors import InputError, UsageError
 from gristmill.manifests.image_tokens import ImageCost
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared
+from gristmill.synth.cuts import PASSAGE_TOKENS
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.hosts import HOST_TOKENS
 from gristmill.synth.order import MODES, Mode
-from gristmill.synth.protocol import Family, Size
+from gristmill.synth.protocol import WHOLE, Family, Size
 
 PLAN_VERSION = 2
 MIN_CONTEXT = 8192
@@ -42,6 +43,12 @@ LONG_PARTS, LONG_ATOM = 128, 4096
 """A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
+CUT_CHOICE, CUT_SPARE, CUT_LOOK = 2, 2, 4
+"""Of documents to take apart a plan names twice as many as needed and two more, the shortest of four times these."""
+CUT_ATOM = 1024
+"""Longest atom of such a document, in tokens."""
+CUT_FRAC = 1 / 8
+"""Most that one bank's passages may take of a sequence."""
 
 DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -98,11 +105,16 @@ class BankPlan:
     family: str
     size: Size
     asked: int
+    docs: tuple[int, ...] = ()
+    """Of the sequence's documents, by their place in it, those that may be taken apart for it, more than it needs."""
 
 
 @dataclass(frozen=True)
 class SequencePlan:
-    """Sequence `number`: documents by their index in content order, how often each was used before, and banks."""
+    """Sequence `number`: documents by their index in content order, how often each was used before, and banks.
+
+    Documents that banks may take apart are the last ones, and no filler.
+    """
 
     number: int
     mode: Mode
@@ -130,10 +142,39 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
         banks = plan_banks(params, costs, used) if mode == "task" else ()
         needed, hosts = params.context + RESERVE_TOKENS, embedded_facts(params, banks) * HOST_TOKENS
         docs = pool.draw(needed, hosts, longest, draws.child("documents"))
+        docs, banks = _with_cuts(params, pool, docs, banks, draws.child("cuts"))
         uses = tuple(pool.use(doc) for doc in docs)
         used.update({bank.family for bank in banks})
         plans.append(SequencePlan(number, mode, docs, uses, banks))
     return plans
+
+
+def _with_cuts(
+    params: SynthParams, pool: "_Pool", docs: tuple[int, ...], banks: Sequence[BankPlan], draws: Draws
+) -> tuple[tuple[int, ...], tuple[BankPlan, ...]]:
+    """Documents for the banks that take some apart, behind the others; a bank without enough of them is left out.
+
+    Raises InputError where its family is named.
+    """
+    kept: list[BankPlan] = []
+    for bank in banks:
+        cuts = FAMILIES[bank.family].cuts
+        if cuts is None:
+            kept.append(bank)
+            continue
+        wanted = cuts.documents(bank.size)
+        more = pool.short(wanted * CUT_CHOICE + CUT_SPARE, cuts.parts(bank.size), docs, draws)
+        if len(more) >= wanted:
+            kept.append(replace(bank, docs=tuple(range(len(docs), len(docs) + len(more)))))
+            docs = (*docs, *more)
+        elif params.families != ALL:
+            raise InputError(
+                "too few documents to take apart",
+                where="synth.families",
+                value=f"{len(more)} for {bank.family}, {wanted} needed",
+                remedy="give more documents of several paragraphs, or do not name the family",
+            )
+    return docs, tuple(kept)
 
 
 def mode_turns(modes: Mapping[str, float], sequences: int) -> list[Mode]:
@@ -155,6 +196,8 @@ class _Pool:
         self._totals = [doc.total for doc in documents]
         self._clusters = [doc.source.cluster for doc in documents]
         self._longest = [max(doc.tokens) for doc in documents]
+        self._atoms = [len(doc.tokens) for doc in documents]
+        self._plain = [not any(doc.media_by_atom()) for doc in documents]
         self._uncut = [doc.uncut for doc in documents]
         self._longest_uncut = params.context // 2
         self._uses = [0] * len(documents)
@@ -200,6 +243,15 @@ class _Pool:
                 left -= self._take(doc, chosen, clusters)
         return tuple(chosen)
 
+    def short(self, wanted: int, atoms: int, docs: Sequence[int], draws: Draws) -> tuple[int, ...]:
+        """Up to so many documents beside `docs`, of as many atoms at least, without media, the short ones first."""
+        clusters, chosen = {self._clusters[doc] for doc in docs}, list[int]()
+        fits = [doc for doc in range(len(self._totals)) if self._atoms[doc] >= atoms and self._plain[doc]]
+        for doc in sorted(draws.shuffled(fits)[: wanted * CUT_LOOK], key=lambda doc: (self._totals[doc], doc)):
+            if len(chosen) < wanted and self._longest[doc] <= CUT_ATOM and self._free(doc, clusters):
+                self._take(doc, chosen, clusters)
+        return tuple(chosen)
+
     def _free(self, doc: int, clusters: set[bytes]) -> bool:
         return self._uses[doc] < self._max_uses and self._clusters[doc] not in clusters
 
@@ -223,11 +275,13 @@ def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tu
     """
     names = FAMILIES if params.families == ALL else params.families
     chosen = [FAMILIES[name] for name in sorted(names, key=lambda name: (used.get(name, 0), name))]
-    paths, others = [f for f in chosen if f.law == "path"], [f for f in chosen if f.law != "path"]
+    paths, others = [f for f in chosen if f.law in WHOLE], [f for f in chosen if f.law not in WHOLE]
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
     room = int(params.context * RECORDS_FRAC)
     turns = PATH_TURNS if params.families == ALL else len(paths)
-    banks = _path_banks(paths, int(room * PATHS_FRAC) if others else room, turns, wanted, costs)
+    banks = _path_banks(
+        paths, int(room * PATHS_FRAC) if others else room, turns, wanted, costs, int(params.context * CUT_FRAC)
+    )
     room -= sum(bank.size.facts * costs.record[bank.family] for bank in banks)
     wanted -= sum(bank.asked for bank in banks)
     banks += _other_banks(others, room, wanted, costs)
@@ -242,17 +296,25 @@ def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tu
     return tuple(banks)
 
 
-def _path_banks(families: Sequence[Family], room: int, turns: int, wanted: int, costs: Costs) -> list[BankPlan]:
-    """A bank of each family that fits and is asked often enough to be worth its records."""
+def _path_banks(
+    families: Sequence[Family], room: int, turns: int, wanted: int, costs: Costs, longest: int
+) -> list[BankPlan]:
+    """A bank of each family that fits and is asked often enough to be worth its records; `longest`: its passages."""
     banks: list[BankPlan] = []
     share = room // max(turns, 1)
     for family in families:
         sizes = [s for s in family.sizes if s.asked <= wanted and s.facts * costs.record[family.name] <= room]
+        sizes = [s for s in sizes if _passages(family, s) <= longest]
         size = next((s for s in sizes if s.facts * costs.record[family.name] <= share), sizes[-1] if sizes else None)
         if size is not None:
             banks.append(BankPlan(family.name, size, size.asked))
             room, wanted = room - size.facts * costs.record[family.name], wanted - size.asked
     return banks
+
+
+def _passages(family: Family, size: Size) -> int:
+    """Tokens that its passages take, about."""
+    return family.cuts.documents(size) * family.cuts.parts(size) * PASSAGE_TOKENS if family.cuts else 0
 
 
 def _other_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:

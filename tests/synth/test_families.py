@@ -12,23 +12,30 @@ from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.cheaters import CHEATERS, MIN_TASKS, Puzzle, puzzles, scores
 from gristmill.synth.solvers.countries import countries
 from gristmill.synth.solvers.kinds import group_of, kinds
+from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.words import NAME_PATTERN, Contradiction, names_in, numbers_in
 from tests.synth.banks import planted, prove_all, reading_of, some_size, with_piece
 
 REFUSED = (Unproved, Contradiction)
 
 FEW = 120
-UNREAD = {"ledger": 1, "table_join": 2}
-"""How many words of a record may be changed unnoticed: whom an account deals with, what stands in other columns."""
+PROVED = tuple(name for name, family in FAMILIES.items() if family.klass != "C")
+"""Those of class C are made of documents: `test_passages`."""
+UNREAD = {"before_after": 2, "chat_recall": 2, "config_layers": 1, "ledger": 1, "table_join": 2, "two_versions": 1}
+"""How many words of a record may be changed unnoticed: whom an account deals with, what stands in other columns; a day
+or a turn that stays between the same two, how a reply began that is only counted, a layer that still comes last, a
+value that still differs."""
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", PROVED)
 class TestFamily:
     def test_banks_of_every_size_are_proved(self, family: str) -> None:
         for size in FAMILIES[family].sizes:
             bank = planted(family, size, 1)
             for found, asked in zip(prove_all(reading_of(bank)), bank.tasks, strict=True):
-                assert set(found.candidates) == set(asked.candidates) and asked.answer_text in found.candidates
+                assert found.answers > 1
+                if LAWS[family].klass == "A":
+                    assert set(found.candidates) == set(asked.candidates) and asked.answer_text in found.candidates
 
     def test_another_answer_is_refused(self, family: str) -> None:
         bank = planted(family, some_size(family), 2, 1)
@@ -77,7 +84,7 @@ class TestFamily:
 
     def test_short_cuts_are_at_chance_on_a_few(self, family: str) -> None:
         found = scores(tasks_of(family, FEW))
-        assert len(found) == len(CHEATERS)
+        assert {score.cheater for score in found} == set(CHEATERS) - LAWS[family].solved_by
         assert [s for s in found if not s.at_chance] == []
 
     @pytest.mark.slow
@@ -169,6 +176,6 @@ def test_dates_decide_the_order_of_operations() -> None:
 
 
 def test_banks_are_decided_by_their_draws() -> None:
-    for family in FAMILIES:
+    for family in PROVED:
         size = some_size(family)
         assert planted(family, size, 1) == planted(family, size, 1) != planted(family, size, 2)
