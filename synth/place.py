@@ -4,7 +4,7 @@ Sums may be spread: the facts of a chain stand one in each of as many strata, in
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
 independently and uniformly, and those are asked whose path happens to be spread (`wide`); with a share `alpha` of
 starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
-any start may be asked.
+any start may be asked. Choices are placed as paths are, and any start may be asked, as one fact is spread over nothing.
 
 A question stands behind all that it needs, at least `gap` away.
 """
@@ -43,7 +43,7 @@ def place(bank: Bank, size: Size, law: Law, asked: int, draws: Draws) -> Placed:
     """Places for a bank, `asked` of whose chains are asked. Raises ValueError where it has fewer chains."""
     if not 0 < asked <= size.chains:
         raise ValueError(f"{asked} questions of a bank of {size.chains} chains")
-    return _spread(bank, size, asked, draws) if law == "sum" else _scattered(bank, size, asked, draws)
+    return _spread(bank, size, asked, draws) if law == "sum" else _scattered(bank, size, asked, law, draws)
 
 
 def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
@@ -81,14 +81,14 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
     return [(part + draws.frac()) / count * limit for part in draws.shuffled(range(count))]
 
 
-def _scattered(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
+def _scattered(bank: Bank, size: Size, asked: int, law: Law, draws: Draws) -> Placed:
     late = draws.chance(LATE_FRAC)
     first = LATE if late else draws.real(EARLIEST, LATE)
     limit = first - (GAP_LATE if late else GAP_INSIDE)
     facts = tuple(draws.real(0, limit) for _ in bank.facts)
     wide = [c for c, q in enumerate(bank.questions) if is_wide([facts[e] for e in q.evidence])]
     alpha = len(wide) / size.chains
-    if alpha < MIN_ALPHA or len(wide) < asked:
+    if law == "choice" or alpha < MIN_ALPHA or len(wide) < asked:
         wide, alpha = list(range(size.chains)), 1.0
     chosen = sorted(draws.some(wide, asked))
     return Placed(facts, tuple((chain, draws.real(first, 1)) for chain in chosen), alpha)

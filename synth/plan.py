@@ -24,6 +24,7 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.protocol import Family, Size
+from gristmill.synth.scenes import drawing
 
 PLAN_VERSION = 1
 MIN_CONTEXT = 8192
@@ -38,6 +39,8 @@ LONG_PARTS, LONG_ATOM = 128, 4096
 """A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
+LARGEST_PX = (448, 336)
+"""Sides of the largest picture of a record: where the image cost makes it smaller, none is planted."""
 
 DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -113,6 +116,10 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
 
     Raises UsageError where a family that is named finds no room, InputError where there are too few documents.
     """
+    without = skipped(params, documents)
+    if params.families != ALL and without:
+        name, why = min(without.items())
+        raise UsageError("a family of tasks cannot be made here", "synth.families", name, why)
     pool = _Pool(documents, params)
     tasks = 0
     plans: list[SequencePlan] = []
@@ -121,10 +128,26 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
         longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
         docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
         uses = tuple(pool.use(doc) for doc in docs)
-        banks = plan_banks(params, costs, tasks) if mode == "task" else ()
+        banks = plan_banks(params, costs, tasks, frozenset(without)) if mode == "task" else ()
         tasks += mode == "task"
         plans.append(SequencePlan(number, mode, docs, uses, banks))
     return plans
+
+
+def skipped(params: SynthParams, documents: Sequence[Prepared]) -> dict[str, str]:
+    """Families that cannot be planted, and why: those with pictures where none can be drawn, where the image cost would
+    make them too small to read, or, unless they are named, where no document has any."""
+    pictured = sorted(name for name, family in FAMILIES.items() if family.pictured)
+    wanted = [name for name in pictured if params.families == ALL or name in params.families]
+    if not wanted:
+        return {}
+    if params.families == ALL and not any(doc.media for doc in documents):
+        return dict.fromkeys(wanted, "the documents hold no pictures")
+    if params.image_cost.resized(*LARGEST_PX) != LARGEST_PX:
+        reason = f"an image cost of at most {params.image_cost.max_tokens} tokens makes pictures too small to read"
+        return dict.fromkeys(wanted, reason)
+    lacking = drawing.absent()
+    return dict.fromkeys(wanted, lacking) if lacking else {}
 
 
 def mode_turns(modes: Mapping[str, float], sequences: int) -> list[Mode]:
@@ -204,17 +227,21 @@ def _longest_with_media(document: Prepared) -> int:
     return max(tokens if media else 0 for tokens, media in both)
 
 
-def plan_banks(params: SynthParams, costs: Costs, turn: int = 0) -> tuple[BankPlan, ...]:
+def plan_banks(
+    params: SynthParams, costs: Costs, turn: int = 0, without: frozenset[str] = frozenset()
+) -> tuple[BankPlan, ...]:
     """The banks of a sequence of this context: one of paths a family where it fits, sums for the rest.
 
-    Families that do not all find room take turns: `turn` counts the sequences with tasks.
+    Families that do not all find room take turns: `turn` counts the sequences with tasks. `without`: those of all that
+    are left out.
     Raises UsageError where a named family, or any at all, finds no room.
     """
-    chosen = [FAMILIES[name] for name in sorted(FAMILIES if params.families == ALL else params.families)]
+    names = set(FAMILIES) - without if params.families == ALL else set(params.families)
+    chosen = [FAMILIES[name] for name in sorted(names)]
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
     room = int(params.context * RECORDS_FRAC)
     banks: list[BankPlan] = []
-    paths = [f for f in chosen if f.law == "path"]
+    paths = [f for f in chosen if f.law != "sum"]
     for family in paths[turn % len(paths) :] + paths[: turn % len(paths)] if paths else []:
         left = wanted - sum(bank.asked for bank in banks)
         found = _path_bank(family, room if len(chosen) == 1 else int(room * PATH_FRAC), left, costs)

@@ -2,13 +2,14 @@
 
 Secrets, places and words have streams of draws of their own, so that none tells about another. Names are absent from
 the filler in every spelling that `leaks` knows. A piece is text that begins with no white space and ends in a line
-break, so that its joins are safe.
+break, so that its joins are safe. One with a picture has U+FFFC in its place, in front of the words or behind them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.render.draws import Draws
 from gristmill.synth import grammar
 from gristmill.synth.families.catalogue import FAMILIES
@@ -17,10 +18,13 @@ from gristmill.synth.lexicon import names
 from gristmill.synth.media import Shown
 from gristmill.synth.place import Placed, place
 from gristmill.synth.plan import BankPlan
-from gristmill.synth.protocol import Bank, Family
+from gristmill.synth.protocol import Bank, Drawing, Fact, Family
+from gristmill.synth.scenes.drawing import draw
 from gristmill.synth.solvers.leaks import NameScan
 
 PieceKind = Literal["record", "query", "answer"]
+IN_FRONT_FRAC = 0.5
+"""Share of pictures that stand in front of the words of their record."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,25 @@ def plant(banks: Sequence[BankPlan], filler: Sequence[bytes], split: Split, draw
         family, stream = FAMILIES[plan.family], draws.child("bank", number)
         bank = family.build(plan.size, lexicon[at : at + count], stream.child("secrets"))
         placed = place(bank, plan.size, family.law, plan.asked, stream.child("places"))
-        _word(_Context(family, plan, number, split, stream.child("words")), bank, placed, pieces, tasks)
+        context = _Context(family, plan, number, split, stream.child("words"), _drawn(bank))
+        _word(context, bank, placed, pieces, tasks)
         at += count
     return Planted(tuple(pieces), tuple(tasks))
+
+
+def record_text(text: str, fact: Fact, words: Draws) -> str:
+    """A record whole: its words, its body, and the place of its picture."""
+    whole = f"{text}\n{fact.body}" if fact.body else text
+    if fact.drawing is None:
+        return whole + "\n\n"
+    parts = (MEDIUM_CHAR, whole) if words.chance(IN_FRONT_FRAC) else (whole, MEDIUM_CHAR)
+    return "\n\n".join((*parts, ""))
+
+
+def _drawn(bank: Bank) -> dict[Drawing | None, tuple[Shown, ...]]:
+    """The pictures of a bank."""
+    drawings = sorted({f.drawing for f in bank.facts if f.drawing is not None}, key=lambda d: d.svg)
+    return {drawing: (draw(drawing),) for drawing in drawings}
 
 
 @dataclass(frozen=True)
@@ -89,6 +109,7 @@ class _Context:
     number: int
     split: Split
     words: Draws
+    pictures: Mapping[Drawing | None, tuple[Shown, ...]]
 
 
 def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], tasks: list[Asked]) -> None:
@@ -96,8 +117,10 @@ def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], ta
     first, wording, words = len(pieces), context.family.wording, context.words
     for fact, at in zip(bank.facts, placed.facts, strict=True):
         number = words.pick(grammar.RECORDS_OF[context.split])
-        text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
-        pieces.append(Piece("record", text + "\n\n", at, number))
+        text = grammar.fill(grammar.record_template(fact.wording or wording, number), fact.slots, words)
+        pieces.append(
+            Piece("record", record_text(text, fact, words), at, number, context.pictures.get(fact.drawing, ()))
+        )
     for chain, at in placed.asked:
         question = bank.questions[chain]
         number = words.pick(grammar.ASKS_OF[context.split])

@@ -15,19 +15,36 @@ from typing import Literal
 from gristmill.render.draws import Draws
 
 Klass = Literal["A", "B", "C"]
-Law = Literal["sum", "path"]
+Law = Literal["sum", "path", "choice"]
 """How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
 nothing, wherever the numbers stand (their places may be spread). path: rows of injective maps are followed; a reader
-may eliminate the images that it sees, and places must be independent of each other."""
+may eliminate the images that it sees, and places must be independent of each other. choice: paths of so few rows that
+nothing holds them apart: one of n far away from its question, and no more is claimed (distance only)."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a record before it is drawn: an SVG of `width` by `height` pixels."""
+
+    svg: str
+    width: int
+    height: int
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One record before it is worded. `chain`: the question that it belongs to; `hop`: its place in it, from 0."""
+    """One record before it is worded. `chain`: the question that it belongs to; `hop`: its place in it, from 0.
+
+    `body`: lines that follow its words as they are; `drawing`: the picture beside it; `wording`: its words where these
+    are not those of its family.
+    """
 
     slots: Mapping[str, str]
     chain: int
     hop: int
+    body: str = ""
+    drawing: Drawing | None = None
+    wording: "Wording | None" = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +109,7 @@ class Family:
     """A kind of task. `version` is raised when its output changes; `sizes` go from hard to easy.
 
     `names_needed(size)` tells how many invented names a bank takes, `build(size, names, draws)` makes it; all that is
-    secret comes from `draws`.
+    secret comes from `draws`. `pictured`: some of its records have pictures.
     """
 
     name: str
@@ -103,3 +120,4 @@ class Family:
     wording: Wording
     names_needed: Callable[[Size], int]
     build: Callable[[Size, Sequence[str], Draws], Bank]
+    pictured: bool = False

@@ -2,9 +2,19 @@
 
 from collections.abc import Mapping
 
-from gristmill.synth.families import alias_hop, share_sum, table_chain, variable_chain, version_track
+from gristmill.synth.families import (
+    alias_hop,
+    image_shares,
+    object_count,
+    share_sum,
+    table_chain,
+    variable_chain,
+    version_track,
+    visual_diff,
+)
 from gristmill.synth.protocol import Family
 
-FAMILIES: Mapping[str, Family] = {
-    module.FAMILY.name: module.FAMILY for module in (alias_hop, share_sum, table_chain, variable_chain, version_track)
-}
+WORDS = (alias_hop, share_sum, table_chain, variable_chain, version_track)
+PICTURES = (image_shares, object_count, visual_diff)
+
+FAMILIES: Mapping[str, Family] = {module.FAMILY.name: module.FAMILY for module in (*WORDS, *PICTURES)}

@@ -43,11 +43,12 @@ class Unproved(Exception):
 class Records:
     """Texts of records by the token where they begin; in which of them each invented name stands.
 
-    memo: what a law keeps from one task of a bank for the next.
+    pictures: the files of those that have one; memo: what a law keeps from one task of a bank for the next.
     """
 
     texts: Mapping[int, str]
     named: Mapping[str, frozenset[int]]
+    pictures: Mapping[int, bytes] = field(default_factory=dict[int, bytes])
     memo: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
 
     def with_name(self, name: str) -> list[int]:
@@ -109,9 +110,11 @@ class View:
 class Law:
     """`prove` raises Unproved or Contradiction; `look` takes the query, the records of the bank, and the answer.
 
-    `solve` finds the answer of a query from records, None where one is missing.
+    `solve` finds the answer of a query from records, None where one is missing. `distance_only`: what is asked for
+    stands in so few places that one window may hold it; no more is claimed than that it is far away.
     """
 
     prove: Callable[[Seen, Asked], Found]
     look: Callable[[str, Records, str], tuple[View, ...]]
     solve: Callable[[str, Records], str | None]
+    distance_only: bool = False

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 
-from gristmill.synth.solvers import sums, walks
+from gristmill.synth.solvers import counts, diffs, sums, walks
 from gristmill.synth.solvers.asking import Law
 from gristmill.synth.solvers.following import paths_law
 
 LAWS: Mapping[str, Law] = {
     "alias_hop": paths_law(walks.LINKS),
+    "image_shares": counts.PANELS,
+    "object_count": counts.THINGS,
     "share_sum": sums.ENTRIES,
     "table_chain": paths_law(walks.TABLES),
     "variable_chain": paths_law(walks.LINKS),
     "version_track": sums.REVISIONS,
+    "visual_diff": diffs.DIFFS,
 }

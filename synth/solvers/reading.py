@@ -35,8 +35,9 @@ class Unreadable(Exception):
 class Reading:
     """One row: `spans`, `kinds` and `groups` of its segments, `tasks` the column as plain data.
 
-    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins. `media_idx` is that of each segment,
-    `media` the column, `faults` what is wrong with it, and `media_bytes` what came beside the row, by sha256.
+    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins. `docs` and `media_idx` are the
+    documents and media of the segments, `media` the column, `faults` what is wrong with it, and `media_bytes` what came
+    beside the row, by sha256.
     """
 
     context: int
@@ -48,6 +49,7 @@ class Reading:
     kinds: tuple[str, ...]
     groups: tuple[int, ...]
     tasks: tuple[Mapping[str, Any], ...]
+    docs: tuple[int, ...] = ()
     media_idx: tuple[int | None, ...] = ()
     media: tuple[Mapping[str, Any], ...] = ()
     faults: tuple[str, ...] = ()
@@ -86,6 +88,7 @@ def read_row(row: pa.RecordBatch, tokenizer: Tokenizer, media_bytes: Mapping[byt
         kinds=kinds,
         groups=tuple(groups),
         tasks=tuple(row.column("tasks")[0].as_py() or ()),
+        docs=tuple(segments.field("doc_idx").to_pylist()),
         media_idx=tuple(segments.field("media_idx").to_pylist()),
         media=tuple(row.column("media")[0].as_py() or ()),
         faults=_media_faults(row, ids, kinds),

@@ -11,7 +11,7 @@ from gristmill.synth.lexicon import names
 from gristmill.synth.protocol import Bank, Fact, Family
 from gristmill.synth.registers import REGISTERS
 from gristmill.synth.solvers.laws import LAWS
-from gristmill.synth.solvers.prove import records_of
+from gristmill.synth.solvers.records import records_of
 from gristmill.synth.solvers.words import names_in, numbers_in
 
 MIN_TEMPLATES = 200

@@ -1,0 +1,45 @@
+"""SVG to pixels: the pictures of records are drawn in the killable child of `render.svg`, the same bytes on every run.
+
+In: a `Drawing`; out: a PNG of its size with its hash. Needs the extra `svg` and the system's libcairo2; `absent` says
+what lacks. Bytes depend on the engine's version and on the fonts: `fingerprint` tells both.
+"""
+
+from functools import cache
+
+from gristmill.manifests.errors import InputError
+from gristmill.render.protocol import Rejected
+from gristmill.render.svg.engines import DRAW, ask
+from gristmill.render.svg.wire import Message
+from gristmill.synth.media import Shown, png
+from gristmill.synth.protocol import Drawing
+
+
+def draw(drawing: Drawing) -> Shown:
+    """The picture. Raises InputError where the engine refuses it, or fails."""
+    request = {"what": "draw", "text": drawing.svg, "width": drawing.width, "height": drawing.height, "parts": []}
+    try:
+        answer = ask(DRAW, Message(request))
+    except Rejected as error:
+        raise InputError("the picture of a record cannot be drawn", "synth", str(error), absent() or "") from None
+    return png(answer.blob, drawing.width, drawing.height)
+
+
+@cache
+def absent() -> str:
+    """What lacks for pictures to be drawn, and what to do about it; "" where nothing does."""
+    engine = next(state for state in _domain_engines() if "cairo" in state[0].lower())
+    return "" if engine[1] else f"{engine[0]} does not work here: {engine[2]}"
+
+
+def _domain_engines() -> list[tuple[str, bool, str]]:
+    from gristmill.render.svg.domain import SvgDomain
+
+    return [(state.name, state.works, state.remedy or state.detail) for state in SvgDomain().engines()]
+
+
+@cache
+def fingerprint() -> tuple[tuple[str, str], ...]:
+    """Versions of what decides the bytes of pictures: part of the key of whatever is made with them."""
+    from gristmill.render.svg.domain import SvgDomain
+
+    return tuple(sorted(SvgDomain().fingerprint().items()))
