@@ -5,7 +5,7 @@ with its reason, so that whoever calls can count it. `solvers.verify` does it ag
 the pictures and videos that a row shows come with it (`Built.media`), for a writer of media shards to store once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from gristmill.synth.atoms import Prepared, encode
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.media import Shown, check_format
-from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans
+from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans, skipped
 from gristmill.synth.plant import record_text
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
@@ -34,14 +34,16 @@ REASONS: Mapping[str, str] = {**materialise.REASONS, **asking.REASONS}
 _COST_STRIDE = 5
 
 
-def measure_costs(tokenizer: Tokenizer, cost: ImageCost | None = None) -> Costs:
+def measure_costs(tokenizer: Tokenizer, cost: ImageCost | None = None, without: Collection[str] = ()) -> Costs:
     """What records and questions of each family cost in this tokenizer: the mean over every fifth template, rounded up.
 
     Decided by the tokenizer and the cost of pictures alone. Names and numbers are drawn as those of banks are.
+    `without`: families that are not asked about.
     """
-    chosen = cost or ImageCost()
-    record = {name: _mean(_records(f), tokenizer) + _picture_tokens(f, chosen) for name, f in FAMILIES.items()}
-    ask = {name: _mean(_asks(family), tokenizer) for name, family in FAMILIES.items()}
+    chosen = {name: family for name, family in FAMILIES.items() if name not in without}
+    pictures = {name: _picture_tokens(family, cost or ImageCost()) for name, family in chosen.items()}
+    record = {name: _mean(_records(family), tokenizer) + pictures[name] for name, family in chosen.items()}
+    ask = {name: _mean(_asks(family), tokenizer) for name, family in chosen.items()}
     return Costs(record, ask)
 
 
@@ -52,7 +54,7 @@ def _mean(texts: Sequence[str], tokenizer: Tokenizer) -> int:
 def _records(family: Family) -> list[str]:
     draws, size = Draws("synth costs", family.name), family.sizes[-1]
     bank = family.build(size, _names(family.names_needed(size), draws), draws)
-    numbers = range(0, grammar.RECORD_TEMPLATES, _COST_STRIDE)
+    numbers = range(0, grammar.record_templates(family.wording), _COST_STRIDE)
     facts = [draws.pick(bank.facts) for _ in numbers]
     both = zip(facts, numbers, strict=True)
     templates = [grammar.record_template(fact.wording or family.wording, number) for fact, number in both]
@@ -84,7 +86,11 @@ def _names(count: int, draws: Draws) -> list[str]:
 
 def plans(params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer) -> list[SequencePlan]:
     """Plans over these documents, in any order. Raises as `make_plans`."""
-    return make_plans(params, content_order(documents), measure_costs(tokenizer, params.image_cost))
+    return make_plans(params, content_order(documents), _costs(params, documents, tokenizer))
+
+
+def _costs(params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer) -> Costs:
+    return measure_costs(tokenizer, params.image_cost, skipped(params, documents))
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ def build_all_with_media(
 ) -> Iterator[Built]:
     """The rows of all plans in order; `counted` takes how many were discarded for which reason."""
     ordered = content_order(documents)
-    for plan in make_plans(params, ordered, measure_costs(tokenizer, params.image_cost)):
+    for plan in make_plans(params, ordered, _costs(params, documents, tokenizer)):
         try:
             yield build_with_media(plan, params, ordered, tokenizer, form)
         except Discarded as discarded:

@@ -2,33 +2,44 @@
 
 Template (i, j) of a register has beginning i, core j and ending (i + j) mod 8, a Latin square: two templates of a
 register share one part of three at most, so their word trigrams overlap by less than half. 7 registers of 64 give a
-family 448 record templates; 64 more ask. Every fourth core, whatever its register, is held out from training, so a
-held-out template has words about the fact itself that no training record has.
+family 448 record templates; 64 more ask. A family with registers of its own has as many templates as these give.
+Every fourth core, whatever its register, is held out from training, so a held-out template has words about the fact
+itself that no training record has.
 """
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Literal
 
 from gristmill.render.draws import Draws
 from gristmill.synth.protocol import Wording
-from gristmill.synth.registers import ASK_LEADS, ASK_TAILS, PEOPLE, PLACES, REGISTERS
+from gristmill.synth.registers import ASK_LEADS, ASK_TAILS, PEOPLE, PLACES, REGISTERS, Register
 
 Split = Literal["train", "held_out"]
 SPLITS: tuple[Split, ...] = ("train", "held_out")
 
 SQUARE = 8
 PER_REGISTER = SQUARE * SQUARE
-RECORD_TEMPLATES = PER_REGISTER * len(REGISTERS)
 ASK_TEMPLATES = PER_REGISTER
 HELD_OUT_EVERY = 4
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
+def registers_of(wording: Wording) -> tuple[Register, ...]:
+    """The registers that a family's records are written in."""
+    return wording.registers or REGISTERS
+
+
+def record_templates(wording: Wording) -> int:
+    """How many record templates a family has."""
+    return PER_REGISTER * len(registers_of(wording))
+
+
 def record_template(wording: Wording, number: int) -> str:
-    """Record template `number` of [0, RECORD_TEMPLATES), with its slots."""
-    register = REGISTERS[number // PER_REGISTER]
+    """Record template `number` of [0, record_templates), with its slots."""
+    register = registers_of(wording)[number // PER_REGISTER]
     lead, core, tail = _parts(number)
     cores = wording.clauses if register.kind == "clause" else wording.fields
     return register.leads[lead] + cores[register.cores[core]] + register.tails[tail]
@@ -45,9 +56,9 @@ def _parts(number: int) -> tuple[int, int, int]:
     return lead, core, (lead + core) % SQUARE
 
 
-def record_split(number: int) -> Split:
+def record_split(wording: Wording, number: int) -> Split:
     """Which split a record template belongs to, by its core."""
-    register = REGISTERS[number // PER_REGISTER]
+    register = registers_of(wording)[number // PER_REGISTER]
     return _split(register.cores[number % SQUARE])
 
 
@@ -60,9 +71,12 @@ def _split(core: int) -> Split:
     return "held_out" if core % HELD_OUT_EVERY == HELD_OUT_EVERY - 1 else "train"
 
 
-RECORDS_OF: Mapping[Split, tuple[int, ...]] = {
-    split: tuple(n for n in range(RECORD_TEMPLATES) if record_split(n) == split) for split in SPLITS
-}
+@cache
+def records_of(wording: Wording, split: Split) -> tuple[int, ...]:
+    """The record templates of a split."""
+    return tuple(n for n in range(record_templates(wording)) if record_split(wording, n) == split)
+
+
 ASKS_OF: Mapping[Split, tuple[int, ...]] = {
     split: tuple(n for n in range(ASK_TEMPLATES) if ask_split(n) == split) for split in SPLITS
 }

@@ -2,18 +2,19 @@
 
 Sums may be spread: the facts of a chain stand one in each of as many strata, in random order, in front of the
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
-independently and uniformly, and those are asked whose path happens to be spread (`wide`); with a share `alpha` of
+independently and uniformly, and those are asked whose path happens to be spread (`is_wide`); with a share `alpha` of
 starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
-any start may be asked. Choices are placed as paths are, and any start may be asked, as one fact is spread over nothing.
+those are asked whose path spans PATH_APART, and any start where these are too few as well. Choices are placed as paths
+are, and any start may be asked, as one fact is spread over nothing.
 
 A question stands behind all that it needs, at least `gap` away.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gristmill.render.draws import Draws
-from gristmill.synth.protocol import Bank, Law, Size
+from gristmill.synth.protocol import SPREAD, Bank, Law, Size
 
 LATE = 0.9
 LATE_FRAC = 0.85
@@ -27,6 +28,8 @@ SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
 """Least distance between the first and the last evidence of a sum, of the whole sequence."""
 MAX_TRIES = 400
 PATH_SPAN, PATH_COVER_16TH = 0.3, 3
+PATH_APART = 1.1 / 16
+"""Paths of few rows span this: no sixteenth of the sequence holds all of one."""
 MIN_ALPHA = 0.95
 
 
@@ -43,7 +46,7 @@ def place(bank: Bank, size: Size, law: Law, asked: int, draws: Draws) -> Placed:
     """Places for a bank, `asked` of whose chains are asked. Raises ValueError where it has fewer chains."""
     if not 0 < asked <= size.chains:
         raise ValueError(f"{asked} questions of a bank of {size.chains} chains")
-    return _spread(bank, size, asked, draws) if law == "sum" else _scattered(bank, size, asked, law, draws)
+    return _spread(bank, size, asked, draws) if law in SPREAD else _scattered(bank, size, asked, law, draws)
 
 
 def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
@@ -56,8 +59,9 @@ def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
         limit = at - (GAP_LATE if late else GAP_INSIDE)
         places = _strata(len(chain), limit, draws)
         for _ in range(MAX_TRIES):
-            needed = [p for fact, p in zip(chain, places, strict=True) if fact in question.evidence]
-            if max(needed) - min(needed) >= (SPAN_LATE if late else SPAN_INSIDE):
+            at_fact = dict(zip(chain, places, strict=True))
+            far = _extent(at_fact, question.evidence) >= (SPAN_LATE if late else SPAN_INSIDE)
+            if far and _extent(at_fact, question.shares or question.evidence) >= SPAN_INSIDE:
                 break
             places = _strata(len(chain), limit, draws)
         if late and draws.chance(NEAR_FRAC):
@@ -67,6 +71,10 @@ def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
         where.append(at)
     chosen = sorted(draws.some(range(size.chains), asked))
     return Placed(tuple(facts), tuple((chain, where[chain]) for chain in chosen), 1.0)
+
+
+def _extent(places: Mapping[int, float], facts: Sequence[int]) -> float:
+    return max(places[fact] for fact in facts) - min(places[fact] for fact in facts)
 
 
 def _by_chain(bank: Bank, size: Size) -> list[list[int]]:
@@ -86,14 +94,22 @@ def _scattered(bank: Bank, size: Size, asked: int, law: Law, draws: Draws) -> Pl
     first = LATE if late else draws.real(EARLIEST, LATE)
     limit = first - (GAP_LATE if late else GAP_INSIDE)
     facts = tuple(draws.real(0, limit) for _ in bank.facts)
-    wide = [c for c, q in enumerate(bank.questions) if is_wide([facts[e] for e in q.evidence])]
-    alpha = len(wide) / size.chains
-    if law == "choice" or alpha < MIN_ALPHA or len(wide) < asked:
-        wide, alpha = list(range(size.chains)), 1.0
-    chosen = sorted(draws.some(wide, asked))
-    return Placed(facts, tuple((chain, draws.real(first, 1)) for chain in chosen), alpha)
+    chains: Sequence[int] = range(size.chains)
+    for wanted in () if law == "choice" else (is_wide, is_apart):
+        found = [c for c, q in enumerate(bank.questions) if wanted([facts[e] for e in q.evidence])]
+        if len(found) >= max(MIN_ALPHA * size.chains, asked):
+            chains = found
+            break
+    chosen = sorted(draws.some(chains, asked))
+    asked_at = tuple((chain, draws.real(first, 1)) for chain in chosen)
+    return Placed(facts, asked_at, len(chains) / size.chains)
 
 
 def is_wide(places: Sequence[float]) -> bool:
     """Whether a path's rows span PATH_SPAN and touch PATH_COVER_16TH sixteenths of the sequence."""
     return max(places) - min(places) >= PATH_SPAN and len({int(p * 16) for p in places}) >= PATH_COVER_16TH
+
+
+def is_apart(places: Sequence[float]) -> bool:
+    """Whether a path's rows span PATH_APART."""
+    return max(places) - min(places) >= PATH_APART

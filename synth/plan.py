@@ -11,6 +11,7 @@ hold media, which cannot be cut, documents of text alone follow that can fill wh
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -23,7 +24,7 @@ from gristmill.synth.atoms import Prepared
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
 from gristmill.synth.order import MODES, Mode
-from gristmill.synth.protocol import Family, Size
+from gristmill.synth.protocol import SPREAD, Family, Size
 from gristmill.synth.scenes import drawing
 
 PLAN_VERSION = 1
@@ -33,8 +34,10 @@ ALL = ("all",)
 RESERVE_TOKENS = 512
 RECORDS_FRAC = 0.13
 """Most that records may take of a sequence."""
-PATH_FRAC = 0.4
-"""Most that one bank of paths may take of what is left of that."""
+PATHS_FRAC = 0.5
+"""Most that all banks of paths may take of that, where other families are wanted too."""
+PATH_TURNS = 4
+"""So many banks of paths should fit: the largest is chosen that leaves room for the others, or else the smallest."""
 LONG_PARTS, LONG_ATOM = 128, 4096
 """A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
@@ -121,15 +124,15 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
         name, why = min(without.items())
         raise UsageError("a family of tasks cannot be made here", "synth.families", name, why)
     pool = _Pool(documents, params)
-    tasks = 0
+    used: Counter[str] = Counter()
     plans: list[SequencePlan] = []
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
         longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
         docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
         uses = tuple(pool.use(doc) for doc in docs)
-        banks = plan_banks(params, costs, tasks, frozenset(without)) if mode == "task" else ()
-        tasks += mode == "task"
+        banks = plan_banks(params, costs, used, frozenset(without)) if mode == "task" else ()
+        used.update({bank.family for bank in banks})
         plans.append(SequencePlan(number, mode, docs, uses, banks))
     return plans
 
@@ -228,27 +231,24 @@ def _longest_with_media(document: Prepared) -> int:
 
 
 def plan_banks(
-    params: SynthParams, costs: Costs, turn: int = 0, without: frozenset[str] = frozenset()
+    params: SynthParams, costs: Costs, used: Mapping[str, int], without: frozenset[str] = frozenset()
 ) -> tuple[BankPlan, ...]:
-    """The banks of a sequence of this context: one of paths a family where it fits, sums for the rest.
+    """The banks of a sequence of this context: one of paths a family while there is room, the others for the rest.
 
-    Families that do not all find room take turns: `turn` counts the sequences with tasks. `without`: those of all that
-    are left out.
+    Families that do not all find room take turns: those come first that were `used` in fewer sequences before.
+    `without`: those of all that are left out.
     Raises UsageError where a named family, or any at all, finds no room.
     """
     names = set(FAMILIES) - without if params.families == ALL else set(params.families)
-    chosen = [FAMILIES[name] for name in sorted(names)]
+    chosen = [FAMILIES[name] for name in sorted(names, key=lambda name: (used.get(name, 0), name))]
+    paths, others = [f for f in chosen if f.law not in SPREAD], [f for f in chosen if f.law in SPREAD]
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
     room = int(params.context * RECORDS_FRAC)
-    banks: list[BankPlan] = []
-    paths = [f for f in chosen if f.law != "sum"]
-    for family in paths[turn % len(paths) :] + paths[: turn % len(paths)] if paths else []:
-        left = wanted - sum(bank.asked for bank in banks)
-        found = _path_bank(family, room if len(chosen) == 1 else int(room * PATH_FRAC), left, costs)
-        room -= sum(bank.size.facts * costs.record[family.name] for bank in found)
-        banks += found
+    turns = PATH_TURNS if params.families == ALL else len(paths)
+    banks = _path_banks(paths, int(room * PATHS_FRAC) if others else room, turns, wanted, costs)
+    room -= sum(bank.size.facts * costs.record[bank.family] for bank in banks)
     wanted -= sum(bank.asked for bank in banks)
-    banks += _sum_banks([f for f in chosen if f.law == "sum"], room, wanted, costs)
+    banks += _other_banks(others, room, wanted, costs)
     absent = [f.name for f in chosen if f.name not in {bank.family for bank in banks}]
     if not banks or (absent and params.families != ALL):
         raise UsageError(
@@ -260,26 +260,32 @@ def plan_banks(
     return tuple(banks)
 
 
-def _path_bank(family: Family, room: int, wanted: int, costs: Costs) -> list[BankPlan]:
-    """The largest bank that fits and is asked often enough to be worth its records."""
-    for size in family.sizes:
-        if size.facts * costs.record[family.name] <= room and wanted >= size.asked:
-            return [BankPlan(family.name, size, size.asked)]
-    return []
+def _path_banks(families: Sequence[Family], room: int, turns: int, wanted: int, costs: Costs) -> list[BankPlan]:
+    """A bank of each family that fits and is asked often enough to be worth its records."""
+    banks: list[BankPlan] = []
+    share = room // max(turns, 1)
+    for family in families:
+        sizes = [s for s in family.sizes if s.asked <= wanted and s.facts * costs.record[family.name] <= room]
+        size = next((s for s in sizes if s.facts * costs.record[family.name] <= share), sizes[-1] if sizes else None)
+        if size is not None:
+            banks.append(BankPlan(family.name, size, size.asked))
+            room, wanted = room - size.facts * costs.record[family.name], wanted - size.asked
+    return banks
 
 
-def _sum_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:
+def _other_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:
     """Families in turn, the hardest size that leaves room for the rest, until all are asked or the room is full."""
     banks: list[BankPlan] = []
-    while wanted > 0 and families:
-        family = families[len(banks) % len(families)]
+    at = misses = 0
+    while wanted > 0 and misses < len(families):
+        family = families[at % len(families)]
         sizes = [_asking(size, wanted) for size in family.sizes]
         share, cost = room / wanted, costs.record[family.name]
         size = next((s for s in sizes if s.facts * cost <= share * s.asked), sizes[-1])
-        if size.facts * cost > room:
-            return banks
-        banks.append(BankPlan(family.name, size, size.asked))
-        room, wanted = room - size.facts * cost, wanted - size.asked
+        at, misses = at + 1, misses + 1
+        if size.facts * cost <= room:
+            banks.append(BankPlan(family.name, size, size.asked))
+            room, wanted, misses = room - size.facts * cost, wanted - size.asked, 0
     return banks
 
 

@@ -116,11 +116,10 @@ def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], ta
     """Add a bank's pieces and tasks."""
     first, wording, words = len(pieces), context.family.wording, context.words
     for fact, at in zip(bank.facts, placed.facts, strict=True):
-        number = words.pick(grammar.RECORDS_OF[context.split])
+        number = words.pick(grammar.records_of(fact.wording or wording, context.split))
         text = grammar.fill(grammar.record_template(fact.wording or wording, number), fact.slots, words)
-        pieces.append(
-            Piece("record", record_text(text, fact, words), at, number, context.pictures.get(fact.drawing, ()))
-        )
+        shown = context.pictures.get(fact.drawing, ())
+        pieces.append(Piece("record", record_text(text, fact, words), at, number, shown))
     for chain, at in placed.asked:
         question = bank.questions[chain]
         number = words.pick(grammar.ASKS_OF[context.split])

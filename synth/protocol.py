@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gristmill.render.draws import Draws
+from gristmill.synth.registers import Register
 
 Klass = Literal["A", "B", "C"]
-Law = Literal["sum", "path", "choice"]
+Law = Literal["sum", "group", "codebook", "path", "choice"]
 """How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
-nothing, wherever the numbers stand (their places may be spread). path: rows of injective maps are followed; a reader
+nothing, wherever the numbers stand (their places may be spread). group: as sums, of operations whose order counts.
+codebook: each letter of the answer is a uniform one of its own. path: rows of injective maps are followed; a reader
 may eliminate the images that it sees, and places must be independent of each other. choice: paths of so few rows that
 nothing holds them apart: one of n far away from its question, and no more is claimed (distance only)."""
+SPREAD: frozenset[Law] = frozenset(("sum", "group", "codebook"))
+"""Laws whose facts may be spread."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,15 @@ class Fact:
 
 @dataclass(frozen=True)
 class Question:
-    """What can be asked of a chain. `evidence`: indices of facts, in the order of use; all are needed."""
+    """What can be asked of a chain. `evidence`: indices of facts, in the order of use; all are needed.
+
+    shares: those of the evidence that carry an independent part of the answer and are spread; () means all.
+    """
 
     slots: Mapping[str, str]
     evidence: tuple[int, ...]
     answer: str
+    shares: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,12 +104,14 @@ class Size:
 class Wording:
     """16 clauses and 8 fields for records, 8 ways to ask; `{slots}` of facts and questions by name.
 
-    A clause follows "that", begins in lower case or with a name, and has no full stop.
+    A clause follows "that", begins in lower case or with a name, and has no full stop. `registers`: those of the
+    family, () for `registers.REGISTERS`.
     """
 
     clauses: tuple[str, ...]
     fields: tuple[str, ...]
     asks: tuple[str, ...]
+    registers: tuple[Register, ...] = ()
 
 
 @dataclass(frozen=True)

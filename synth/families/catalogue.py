@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 from gristmill.synth.families import (
     alias_hop,
+    functional_walk,
     image_shares,
+    linked_order,
     object_count,
     share_sum,
     table_chain,
@@ -14,7 +16,15 @@ from gristmill.synth.families import (
 )
 from gristmill.synth.protocol import Family
 
-WORDS = (alias_hop, share_sum, table_chain, variable_chain, version_track)
+WORDS = (
+    alias_hop,
+    functional_walk,
+    linked_order,
+    share_sum,
+    table_chain,
+    variable_chain,
+    version_track,
+)
 PICTURES = (image_shares, object_count, visual_diff)
 
 FAMILIES: Mapping[str, Family] = {module.FAMILY.name: module.FAMILY for module in (*WORDS, *PICTURES)}

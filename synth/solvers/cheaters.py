@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gristmill.synth.solvers.asking import Records, View
 from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.reading import Reading
-from gristmill.synth.solvers.records import RecordPiece, record_pieces, records_of
+from gristmill.synth.solvers.records import read_records, record_pieces
 from gristmill.synth.solvers.words import names_in
 
 SIGMAS = 3.0
@@ -92,21 +92,12 @@ def puzzles(reading: Reading) -> list[Puzzle]:
         query = reading.piece(task["query_start"], task["query_end"])
         bank = tuple(sorted({part["start"] for part in (*task["evidence"], *task["distractors"])}))
         if bank not in banks:
-            banks[bank] = _bank(reading, [pieces[start] for start in bank])
+            banks[bank] = read_records(reading, [pieces[start] for start in bank])
         for view in LAWS[task["family"]].look(query, banks[bank], task["answer"]):
             records = _shown(banks[bank], view, task["query_start"])
             place = (task["query_start"], reading.context)
             out.append(Puzzle(task["family"], query, records, view, view.answer, *place))
     return out
-
-
-def _bank(reading: Reading, pieces: Sequence[RecordPiece]) -> Records:
-    pictures = {
-        piece.span[0]: reading.media_bytes[reading.media[piece.medium]["sha256"]]
-        for piece in pieces
-        if piece.medium is not None
-    }
-    return records_of({piece.span[0]: piece.text for piece in pieces}, pictures)
 
 
 def _shown(bank: Records, view: View, query_start: int) -> tuple[Seen, ...]:

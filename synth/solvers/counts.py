@@ -10,6 +10,8 @@ from gristmill.synth.solvers.sight import by_sight, numbers, scenes
 from gristmill.synth.solvers.sums import Entry, SumQuery, SumReader, read_entry, read_sum_query, sums_law
 from gristmill.synth.solvers.words import Contradiction
 
+MIN_MODULUS = 7
+"""Of counts: what a scene suggests is less."""
 _FORM = re.compile(r"\b(circle|ring|square|triangle|diamond|star|cross)\b")
 
 
@@ -24,5 +26,11 @@ def _things(text: str, query: SumQuery, record: str) -> Entry:
     return Entry(_FORM.findall(record.rpartition("shown: ")[2]).count(forms.pop()))
 
 
+def _suggested(text: str) -> tuple[str, ...]:
+    """How many things there are of the form that comes first, or of any."""
+    found = _FORM.findall(text.rpartition("shown: ")[2])
+    return (str(found.count(found[0]) % MIN_MODULUS), str(len(found) % MIN_MODULUS))
+
+
 PANELS = by_sight(numbers, sums_law(SumReader(read_sum_query, _panel), lambda text: (str(read_entry(text)),)))
-THINGS = by_sight(scenes, sums_law(SumReader(read_sum_query, _things), lambda text: ()))
+THINGS = by_sight(scenes, sums_law(SumReader(read_sum_query, _things), _suggested))

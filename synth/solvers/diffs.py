@@ -48,18 +48,24 @@ def solve(text: str, records: Records, without: int = -1) -> Solved:
     used = tuple(found[date] for date in dates if date in found and found[date] != without)
 
     def combine(starts: Sequence[int]) -> str:
-        """What differs; of one picture, what has not the colour that comes first in it."""
-        seen = [states[start][1] for start in starts] or [{form: ("", "") for form in forms}]
-        first = min(colour for colour, _ in seen[0].values())
-        other = seen[1] if len(seen) > 1 else {form: (first, "") for form in forms}
-        return _listed([form for form in forms if seen[0][form][0] != other[form][0]])
+        """What differs; of one picture, what it suggests by itself."""
+        if len(starts) < 2:
+            return _suggested(states[starts[0]][1]) if starts else NONE
+        one, other = (states[start][1] for start in starts[:2])
+        return _listed([form for form in forms if one[form][0] != other[form][0]])
 
     candidates = tuple(_listed(some) for count in range(len(forms) + 1) for some in combinations(forms, count))
     return Solved(name, combine(used) if len(used) == 2 else None, used, used, candidates, combine)
+
+
+def _suggested(state: State) -> str:
+    """What somebody says who sees one picture: the forms whose colour is in the first half of those in it."""
+    colours = sorted(colour for colour, _ in state.values())
+    return _listed(sorted(form for form, (colour, _) in state.items() if colour <= colours[len(colours) // 2 - 1]))
 
 
 def _listed(forms: Sequence[str]) -> str:
     return ", ".join(forms) or NONE
 
 
-DIFFS = by_sight(scenes, shares_law(solve, lambda text: ()))
+DIFFS = by_sight(scenes, shares_law(solve, lambda text: (_suggested(read_state(text)[1]),)))

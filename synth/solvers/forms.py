@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gristmill.synth.solvers.pixels import Blob, Cover, Rgb, blobs
+from gristmill.synth.solvers.pixels import Blob, Cover, Mask, Rgb, blobs
 from gristmill.synth.solvers.words import Contradiction
 
 REFERENCE = {
@@ -75,7 +75,7 @@ def _round(u: Cover, v: Cover) -> Cover:
     return np.hypot(u - 0.5, v - 0.5)
 
 
-def _star(u: Cover, v: Cover) -> Cover:
+def _star(u: Cover, v: Cover) -> Mask:
     """A star of five points: in the box of one of radius 1, by the angle from its nearest tip."""
     x = (u * 2 - 1) * _SINE_72
     y = v * (1 + np.cos(np.pi * 0.2)) - 1
@@ -86,7 +86,7 @@ def _star(u: Cover, v: Cover) -> Cover:
     return np.hypot(x, y) <= edge
 
 
-_FORMS: dict[str, Callable[[Cover, Cover], Cover]] = {
+_FORMS: dict[str, Callable[[Cover, Cover], Mask]] = {
     "circle": lambda u, v: _round(u, v) <= 0.5,
     "ring": lambda u, v: (_round(u, v) <= 0.5) & (_round(u, v) >= 0.3),
     "square": lambda u, v: (u >= 0) & (v >= 0),

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 
-from gristmill.synth.solvers import counts, diffs, sums, walks
+from gristmill.synth.solvers import counts, diffs, sums, trails, walks
 from gristmill.synth.solvers.asking import Law
 from gristmill.synth.solvers.following import paths_law
 
 LAWS: Mapping[str, Law] = {
     "alias_hop": paths_law(walks.LINKS),
+    "functional_walk": paths_law(trails.GRAPHS),
     "image_shares": counts.PANELS,
+    "linked_order": paths_law(trails.THREADS),
     "object_count": counts.THINGS,
     "share_sum": sums.ENTRIES,
     "table_chain": paths_law(walks.TABLES),

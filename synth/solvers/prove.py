@@ -31,7 +31,7 @@ from gristmill.synth.solvers.asking import Asked, Seen, Unproved
 from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.leaks import NameScan
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
-from gristmill.synth.solvers.records import RecordPiece, record_pieces, records_of
+from gristmill.synth.solvers.records import read_records, record_pieces
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
 from gristmill.synth.solvers.windows import WINDOW_PARTS
 from gristmill.synth.solvers.words import Contradiction, names_in
@@ -69,9 +69,8 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
         _check_media(reading)
         check_joins(reading, tokenizer)
         pieces = record_pieces(reading)
-        texts = {piece.span[0]: piece.text for piece in pieces}
-        _check_leaks(reading, [*texts.values(), *_queries(reading)])
-        seen = Seen(reading, records_of(texts, _pictures(reading, pieces)))
+        _check_leaks(reading, [*(piece.text for piece in pieces), *_queries(reading)])
+        seen = Seen(reading, read_records(reading, pieces))
         proofs = [_guarded(seen, tokenizer, index) for index in range(len(reading.tasks))]
     except Unreadable as error:
         raise Unproved("unreadable", str(error)) from None
@@ -112,19 +111,6 @@ def _guarded(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
 def _queries(reading: Reading) -> list[str]:
     spans = zip(reading.spans, reading.kinds, strict=True)
     return [reading.piece(start, end) for (start, end), found in spans if found == "query"]
-
-
-def _pictures(reading: Reading, pieces: Sequence[RecordPiece]) -> dict[int, bytes]:
-    """The files of records' pictures, by the token where the record begins."""
-    found: dict[int, bytes] = {}
-    for piece in pieces:
-        if piece.medium is not None:
-            sha256 = reading.media[piece.medium]["sha256"]
-            fault = bytes_fault(reading, sha256)
-            if fault:
-                raise Unproved("media", f"medium {piece.medium}, of a record: {fault}")
-            found[piece.span[0]] = reading.media_bytes[sha256]
-    return found
 
 
 def _check_leaks(reading: Reading, texts: Sequence[str]) -> None:

@@ -4,11 +4,11 @@ A record is a segment of kind record; a picture that belongs to it stands in fro
 white space alone behind the picture. That a picture is a record's is told by its document, which is the record's own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gristmill.synth.solvers.asking import Records
-from gristmill.synth.solvers.reading import Reading, Span
+from gristmill.synth.solvers.asking import Records, Unproved
+from gristmill.synth.solvers.reading import Reading, Span, bytes_fault
 from gristmill.synth.solvers.words import names_in
 
 
@@ -46,6 +46,19 @@ def _segments(at: int, kinds: tuple[str, ...], docs: tuple[int, ...], texts: Map
     if here == ("record", "image", "record") and docs[at] == docs[at + 1] and not texts[at + 2].strip():
         return 3
     return 1
+
+
+def read_records(reading: Reading, pieces: Sequence[RecordPiece]) -> Records:
+    """These records, with the files of their pictures. Raises Unproved where one is not at hand."""
+    pictures: dict[int, bytes] = {}
+    for piece in pieces:
+        if piece.medium is not None:
+            sha256 = reading.media[piece.medium]["sha256"]
+            fault = bytes_fault(reading, sha256)
+            if fault:
+                raise Unproved("media", f"medium {piece.medium}, of a record: {fault}")
+            pictures[piece.span[0]] = reading.media_bytes[sha256]
+    return records_of({piece.span[0]: piece.text for piece in pieces}, pictures)
 
 
 def records_of(texts: Mapping[int, str], pictures: Mapping[int, bytes] | None = None) -> Records:

@@ -10,9 +10,10 @@ import re
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}|\d{2}:\d{2}:\d{2}")
 _NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _CONSONANT, _VOWEL = "[bdfgklmnprstvz]", "[aeiou]"
-_NAME = re.compile(
-    rf"(?<![^\W_])(?=[A-Z][a-z]{{6,8}}(?![^\W_]))(?i:{_CONSONANT}{_VOWEL}(?:{_CONSONANT}{{1,2}}{_VOWEL}){{2,3}}{_CONSONANT}?)(?![^\W_])"
-)
+_SYLLABLES = rf"{_CONSONANT}{_VOWEL}(?:{_CONSONANT}{{1,2}}{_VOWEL}){{2,3}}{_CONSONANT}?"
+NAME_PATTERN = rf"(?<![^\W_])(?=[A-Z][a-z]{{6,8}}(?![^\W_]))(?i:{_SYLLABLES})(?![^\W_])"
+"""A name, as a regular expression without groups."""
+_NAME = re.compile(NAME_PATTERN)
 DIGITS_OF_END = 4
 
 

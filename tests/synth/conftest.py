@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.synth.corpus import documents, made, tokenizer
+from tests.synth.corpus import SUMS, documents, made, tokenizer
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -12,4 +12,4 @@ def corpus() -> None:
         assert tokenizer(name).identity.name == name
     for tokens, name in ((300_000, "deepseek"), (150_003, "deepseek"), (196_608, "bytes")):
         assert documents(tokens, name)
-    assert made(50_001).num_rows == 1
+    assert made(50_001, families=SUMS).num_rows == 1

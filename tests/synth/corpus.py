@@ -11,11 +11,13 @@ from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared, Source, prepare
 from gristmill.synth.build import build, plans
 from gristmill.synth.order import Mode
-from gristmill.synth.plan import SynthParams, content_order
+from gristmill.synth.plan import ALL, SynthParams, content_order
 
 _WORDS = """river stone under bridge carry letter morning winter garden copper engine window harvest market seldom often
 quiet bright narrow answer measure gather follow between without nearly because although copy number value silver"""
 WORDS = tuple(_WORDS.split())
+SUMS = ("share_sum", "version_track")
+"""The families of the row that most tests damage."""
 
 
 def tokenizer(name: str = "deepseek") -> Tokenizer:
@@ -78,14 +80,14 @@ def _documents(tokens: int, name: str) -> tuple[Prepared, ...]:
     return tuple(found)
 
 
-def made(context: int, mode: Mode = "task", name: str = "deepseek") -> pa.RecordBatch:
+def made(context: int, mode: Mode = "task", name: str = "deepseek", families: tuple[str, ...] = ALL) -> pa.RecordBatch:
     """A sequence of its own documents."""
-    return _made(context, mode, name)
+    return _made(context, mode, name, families)
 
 
 @cache
-def _made(context: int, mode: Mode, name: str) -> pa.RecordBatch:
-    params = SynthParams(context=context, sequences=1, seed=5, modes={mode: 1})
+def _made(context: int, mode: Mode, name: str, families: tuple[str, ...]) -> pa.RecordBatch:
+    params = SynthParams(context=context, sequences=1, seed=5, modes={mode: 1}, families=families)
     docs = documents(3 * context, name)
     (plan,) = plans(params, docs, tokenizer(name))
     return build(plan, params, content_order(docs), tokenizer(name), form(context, name))

@@ -23,7 +23,9 @@ from gristmill.synth.solvers.reading import read_row
 from tests.synth.corpus import documents, form, tokenizer
 
 CONTEXT = 131_072
-SEQUENCES = {"alias_hop": 125, "table_chain": 125, "variable_chain": 125, "share_sum": 20, "version_track": 34}
+BUILT = ("share_sum", "table_chain", "version_track")
+"""Families whose short cuts are tried on whole sequences; `test_families` tries those of all on banks alone."""
+SEQUENCES = {"table_chain": 125, "share_sum": 20, "version_track": 34}
 """Enough for MIN_TASKS."""
 
 
@@ -44,7 +46,7 @@ def batch(family: str, sequences: int) -> list[Puzzle]:
     return [puzzle for row in rows for puzzle in puzzles(read_row(row, tokenizer()))]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", BUILT)
 def test_short_cuts_are_at_chance_on_a_few(family: str) -> None:
     found = scores(batch(family, 4))
     assert len(found) == len(CHEATERS) and found[0].tasks >= 60
@@ -53,7 +55,7 @@ def test_short_cuts_are_at_chance_on_a_few(family: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", BUILT)
 def test_short_cuts_are_at_chance(family: str) -> None:
     found = scores(batch(family, SEQUENCES[family]))
     assert found[0].tasks >= MIN_TASKS
@@ -61,7 +63,7 @@ def test_short_cuts_are_at_chance(family: str) -> None:
 
 
 def test_what_cheaters_see_holds_the_answer() -> None:
-    for family in FAMILIES:
+    for family in BUILT:
         for puzzle in batch(family, 4):
             assert puzzle.answer in puzzle.candidates and puzzle.key in puzzle.query
             assert FAMILIES[family].law == "path" or all(seen.values for seen in puzzle.records)
