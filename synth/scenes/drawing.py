@@ -4,7 +4,7 @@ In: a `Drawing`; out: a PNG of its size with its hash. Needs the extra `svg` and
 what lacks. Bytes depend on the engine's version and on the fonts: `fingerprint` tells both.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from gristmill.manifests.errors import InputError
 from gristmill.render.protocol import Rejected
@@ -13,7 +13,11 @@ from gristmill.render.svg.wire import Message
 from gristmill.synth.media import Shown, png
 from gristmill.synth.protocol import Drawing
 
+DRAWN_BEFORE = 1024
+"""So many pictures are kept: some are drawn to be measured before they are planted."""
 
+
+@lru_cache(maxsize=DRAWN_BEFORE)
 def draw(drawing: Drawing) -> Shown:
     """The picture. Raises InputError where the engine refuses it, or fails."""
     request = {"what": "draw", "text": drawing.svg, "width": drawing.width, "height": drawing.height, "parts": []}

@@ -69,7 +69,7 @@ def laid_out(kinds: Sequence[Kind | None], grid: tuple[int, int], size: tuple[in
 def scene(things: Sequence[Thing], size: tuple[int, int], draws: Draws) -> Drawing:
     """The picture of things; `draws` gives ground and shades."""
     ground = draws.pick(GROUNDS)
-    lines = [_element(thing, draws.pick(SHADES[thing.colour])) for thing in draws.shuffled(things)]
+    lines = [element(thing, draws.pick(SHADES[thing.colour])) for thing in draws.shuffled(things)]
     return picture([f'<rect width="{size[0]}" height="{size[1]}" fill="{ground}"/>', *lines], size)
 
 
@@ -80,7 +80,13 @@ def picture(lines: Sequence[str], size: tuple[int, int]) -> Drawing:
     return Drawing("\n".join((head, *(f"  {line}" for line in lines), "</svg>")), width, height)
 
 
-def _element(thing: Thing, fill: str) -> str:
+def shade(colour: str) -> str:
+    """The first shade of a colour."""
+    return SHADES[colour][0]
+
+
+def element(thing: Thing, fill: str) -> str:
+    """A thing as an element of SVG."""
     x, y, side = thing.x, thing.y, thing.side
     if thing.form == "square":
         return f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="{fill}"/>'

@@ -46,15 +46,13 @@ def _outer(found: list[Blob]) -> list[Blob]:
 
 def _digit(blob: Blob) -> str:
     shape, aspect = _shape(blob)
-    off = {d: min(_off(shape, aspect, own) for own in _digits()[d]) for d in _digits()}
-    first, second = sorted(off, key=lambda d: off[d])[:2]
-    if off[first] > MAX_OFF or off[second] - off[first] < MIN_APART:
-        raise Contradiction(f"a digit that is {first} ({off[first]:.3f}) or {second} ({off[second]:.3f})")
-    return first
-
-
-def _off(shape: Cover, aspect: float, own: tuple[Cover, float]) -> float:
-    return float(np.abs(shape - own[0]).mean()) + ASPECT_WEIGHT * abs(aspect - own[1])
+    shapes, aspects = _digits()
+    off = np.abs(shapes - shape).mean(axis=(2, 3)) + ASPECT_WEIGHT * np.abs(aspects - aspect)
+    nearest = off.min(axis=1)
+    first, second = np.argsort(nearest, kind="stable")[:2].tolist()
+    if nearest[first] > MAX_OFF or nearest[second] - nearest[first] < MIN_APART:
+        raise Contradiction(f"a digit that is {first} ({nearest[first]:.3f}) or {second} ({nearest[second]:.3f})")
+    return str(first)
 
 
 def _shape(blob: Blob) -> tuple[Cover, float]:
@@ -67,13 +65,11 @@ def _shape(blob: Blob) -> tuple[Cover, float]:
 
 
 @cache
-def _digits() -> dict[str, list[tuple[Cover, float]]]:
-    """Of each digit its drawings in CELL, and how wide they are."""
-    found: dict[str, list[tuple[Cover, float]]] = {digit: [] for digit in "0123456789"}
-    for family, weight, px in product(_FAMILIES, _WEIGHTS, _SIZES_PX):
-        for digit, blob in zip("0123456789", _outer(blobs(_row(family, weight, px))), strict=True):
-            found[digit].append(_shape(blob))
-    return found
+def _digits() -> tuple[Cover, Cover]:
+    """Of each digit its drawings in CELL, float64[10, drawings, rows, columns], and how wide they are."""
+    drawn = [[_shape(blob) for blob in _outer(blobs(_row(*each)))] for each in product(_FAMILIES, _WEIGHTS, _SIZES_PX)]
+    shapes = np.array([[shape for shape, _ in row] for row in drawn])
+    return shapes.swapaxes(0, 1), np.array([[aspect for _, aspect in row] for row in drawn]).T
 
 
 def _row(family: str, weight: str, px: int) -> Rgb:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gristmill.manifests.child import ChildFailure
-from gristmill.render.pixels import decode_stored
+from gristmill.render.pixels import Decoded, decode_stored
 from gristmill.synth.solvers.words import Contradiction
 
 Rgb = npt.NDArray[np.uint8]
@@ -35,15 +35,20 @@ class Blob(NamedTuple):
 
 def decode(png: bytes) -> Rgb:
     """The pixels of a picture; uint8[height, width, 3]."""
+    return np.ascontiguousarray(decoded(png).rgba[..., :3])
+
+
+def decoded(png: bytes) -> Decoded:
+    """A picture of at most MAX_SIDE_PX that nobody can see through."""
     try:
-        decoded = decode_stored(png)
+        found = decode_stored(png)
     except OSError as error:
         raise Contradiction(f"a record's picture is none: {error}") from None
-    if isinstance(decoded, ChildFailure):
-        raise Contradiction(f"a record's picture cannot be decoded: {decoded.kind}")
-    if max(decoded.rgba.shape) > MAX_SIDE_PX or int(decoded.rgba[..., 3].min()) < 255:
+    if isinstance(found, ChildFailure):
+        raise Contradiction(f"a record's picture cannot be decoded: {found.kind}")
+    if max(found.rgba.shape) > MAX_SIDE_PX or int(found.rgba[..., 3].min()) < 255:
         raise Contradiction("a record's picture is too large, or can be seen through")
-    return np.ascontiguousarray(decoded.rgba[..., :3])
+    return found
 
 
 def ground_of(picture: Rgb) -> npt.NDArray[np.int64]:

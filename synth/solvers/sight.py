@@ -6,16 +6,19 @@ a picture in a row is thus no witness: files are decoded, and read by the solver
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from gristmill.synth.solvers.asking import Asked, Found, Law, Records, Seen, View
 from gristmill.synth.solvers.digits import number_in
 from gristmill.synth.solvers.forms import words_of
-from gristmill.synth.solvers.pixels import Rgb, decode
+from gristmill.synth.solvers.pixels import decode
 from gristmill.synth.solvers.records import records_of
 from gristmill.synth.solvers.words import names_in
 
-Sight = Callable[[str, Rgb | None], str]
-"""Of the words of a record, and its picture. Raises Contradiction."""
+Sight = Callable[[str, bytes | None], str]
+"""Of the words of a record, and the file of its picture. Raises Contradiction."""
+READ_BEFORE = 8192
+"""So many pictures are kept as words: several tasks of a bank, and who proves and who verifies, look at the same."""
 
 
 def by_sight(sight: Sight, law: Law, distance_only: bool = False) -> Law:
@@ -55,15 +58,40 @@ def _told(records: Records, sight: Sight) -> Records:
 
 
 def _words(records: Records, start: int, sight: Sight) -> str:
-    png = records.pictures.get(start)
-    return sight(records.texts[start], None if png is None else decode(png))
+    return sight(records.texts[start], records.pictures.get(start))
 
 
-def numbers(text: str, picture: Rgb | None) -> str:
+@lru_cache(maxsize=READ_BEFORE)
+def number_of(png: bytes) -> str:
+    """What a panel shows."""
+    return number_in(decode(png))
+
+
+@lru_cache(maxsize=READ_BEFORE)
+def scene_of(png: bytes) -> tuple[str, int, int]:
+    """(words of a scene, width, height)."""
+    picture = decode(png)
+    return words_of(picture), picture.shape[1], picture.shape[0]
+
+
+def numbers(text: str, png: bytes | None) -> str:
     """The words, and the number of a panel behind them."""
-    return text if picture is None else f"{text.strip()} {number_in(picture)}"
+    return text if png is None else f"{text.strip()} {number_of(png)}"
 
 
-def scenes(text: str, picture: Rgb | None) -> str:
+def panels(text: str, png: bytes | None) -> str:
+    """As `numbers`, in a line of its own."""
+    return text if png is None else f"{text.strip()}\nshown: {number_of(png)}"
+
+
+def scenes(text: str, png: bytes | None) -> str:
     """The words, and the things of a scene in a line of their own."""
-    return text if picture is None else f"{text.strip()}\nshown: {words_of(picture)}"
+    return text if png is None else f"{text.strip()}\nshown: {scene_of(png)[0]}"
+
+
+def sized_scenes(text: str, png: bytes | None) -> str:
+    """As `scenes`, with the sides of the picture in front."""
+    if png is None:
+        return text
+    words, width, height = scene_of(png)
+    return f"{text.strip()}\nshown: {width}x{height}: {words}"
