@@ -53,7 +53,7 @@ WORDING = Wording(
         "follow the trail of {start} to the plate at its end, and locate the {thing} on that plate ({view})",
         "which box bounds the {thing} in the drawing that one arrives at from {start} ({view})",
         "starting with {start}, take each step up to the figure. Its {thing} lies in which box ({view})",
-        "the way of {start} stops at a sheet with a {thing}. State where this stands ({view})",
+        "the way of {start} stops at a sheet of things. State where on it the {thing} stands ({view})",
         "find the view at the far end of {start} and measure its {thing} ({view})",
         "from {start}, name by name, to the print that closes the row: where does it have the {thing} ({view})",
     ),

@@ -76,7 +76,7 @@ def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
         states = [[draws.chance(0.5) for _ in forms] for _ in range(size.hops + size.spare)]
         dates = _dates(len(states), style)
         for hop, shown in enumerate(_shown(forms, states, style)):
-            drawing = scene(shown, SIZE_PX, style)
+            drawing = scene(shown, SIZE_PX, style, one_shade=True)
             facts.append(Fact({"name": names[chain], "day": dates[hop]}, chain, hop, drawing=drawing))
         slots = {"name": names[chain], "first": dates[0], "second": dates[1], "rule": RULE}
         changed = [form for form, a, b in zip(forms, *states[:2], strict=True) if a != b]

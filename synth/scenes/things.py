@@ -66,10 +66,11 @@ def laid_out(kinds: Sequence[Kind | None], grid: tuple[int, int], size: tuple[in
     return things
 
 
-def scene(things: Sequence[Thing], size: tuple[int, int], draws: Draws) -> Drawing:
-    """The picture of things; `draws` gives ground and shades."""
+def scene(things: Sequence[Thing], size: tuple[int, int], draws: Draws, one_shade: bool = False) -> Drawing:
+    """The picture of things; `draws` gives ground and shades, where each colour has not always the same."""
     ground = draws.pick(GROUNDS)
-    lines = [element(thing, draws.pick(SHADES[thing.colour])) for thing in draws.shuffled(things)]
+    shades = {colour: (shade(colour),) if one_shade else SHADES[colour] for colour in COLOURS}
+    lines = [element(thing, draws.pick(shades[thing.colour])) for thing in draws.shuffled(things)]
     return picture([f'<rect width="{size[0]}" height="{size[1]}" fill="{ground}"/>', *lines], size)
 
 

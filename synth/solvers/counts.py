@@ -1,12 +1,13 @@
-"""Reference solvers of sums in pictures: `image_shares` (numbers on panels), `object_count` (things of a form).
+"""Reference solvers of sums in pictures: `image_shares` (numbers on panels), `page_needle` (numbers in print),
+`object_count` (things of a form).
 
-Records are told by sight. The number of a panel stands behind the words of its record, so that it is read as any entry
-is; of a scene the things of the form that the query names are counted.
+Records are told by sight. The number of a panel, or the words of a page with name and number, stand behind the words of
+the record, so that they are read as any entry is; of a scene the things of the form that the query names are counted.
 """
 
 import re
 
-from gristmill.synth.solvers.sight import by_sight, numbers, scenes
+from gristmill.synth.solvers.sight import by_sight, numbers, pages, scenes
 from gristmill.synth.solvers.sums import Entry, SumQuery, SumReader, read_entry, read_sum_query, sums_law
 from gristmill.synth.solvers.words import Contradiction
 
@@ -33,4 +34,5 @@ def _suggested(text: str) -> tuple[str, ...]:
 
 
 PANELS = by_sight(numbers, sums_law(SumReader(read_sum_query, _panel), lambda text: (str(read_entry(text)),)))
+PAGES = by_sight(pages, sums_law(SumReader(read_sum_query, _panel), lambda text: (str(read_entry(text)),)))
 THINGS = by_sight(scenes, sums_law(SumReader(read_sum_query, _things), _suggested))

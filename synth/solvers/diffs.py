@@ -1,7 +1,8 @@
 """Reference solver of `visual_diff`: which things have other colours in the pictures of two dates.
 
 A record told by sight has one name, one date in words and a line of things. None where one of the two is missing;
-Contradiction where two records have one date, or their things are not the same forms in the same places.
+Contradiction where two records have one date, their things are not the same forms in the same places, or one has more
+than two colours.
 """
 
 import re
@@ -45,6 +46,8 @@ def solve(text: str, records: Records, without: int = -1) -> Solved:
     if len(shapes) != 1:
         raise Contradiction("pictures of one series with other things")
     forms = sorted({form for form, _ in next(iter(shapes))})
+    if any(len({state[form][0] for _, state in states.values()}) > 2 for form in forms):
+        raise Contradiction("a thing of more than two colours")
     used = tuple(found[date] for date in dates if date in found and found[date] != without)
 
     def combine(starts: Sequence[int]) -> str:

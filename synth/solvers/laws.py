@@ -14,6 +14,7 @@ LAWS: Mapping[str, Law] = {
     "image_shares": counts.PANELS,
     "linked_order": paths_law(trails.THREADS),
     "object_count": counts.THINGS,
+    "page_needle": counts.PAGES,
     "render_match": plates.MATCHES,
     "share_sum": sums.ENTRIES,
     "table_chain": paths_law(walks.TABLES),

@@ -11,6 +11,7 @@ from functools import lru_cache
 from gristmill.synth.solvers.asking import Asked, Found, Law, Records, Seen, View
 from gristmill.synth.solvers.digits import number_in
 from gristmill.synth.solvers.forms import words_of
+from gristmill.synth.solvers.pages import text_of
 from gristmill.synth.solvers.pixels import decode
 from gristmill.synth.solvers.records import records_of
 from gristmill.synth.solvers.words import names_in
@@ -82,6 +83,17 @@ def numbers(text: str, png: bytes | None) -> str:
 def panels(text: str, png: bytes | None) -> str:
     """As `numbers`, in a line of its own."""
     return text if png is None else f"{text.strip()}\nshown: {number_of(png)}"
+
+
+@lru_cache(maxsize=READ_BEFORE)
+def page_of(png: bytes) -> str:
+    """The words of a page of print."""
+    return text_of(decode(png))
+
+
+def pages(text: str, png: bytes | None) -> str:
+    """The words, and those of a page in a line of their own."""
+    return text if png is None else f"{text.strip()}\n{page_of(png)}"
 
 
 def scenes(text: str, png: bytes | None) -> str:
