@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gristmill.synth.families import (
     alias_hop,
     citation_hop,
+    code_use,
     codebook,
     computation_graph,
     functional_walk,
@@ -27,6 +28,7 @@ FAMILIES: Mapping[str, Family] = {
     for module in (
         alias_hop,
         citation_hop,
+        code_use,
         codebook,
         computation_graph,
         functional_walk,

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from gristmill.synth.solvers import codebooks, countries, joins, moves, sums, trails, trees, walks
+from gristmill.synth.solvers import code, codebooks, countries, joins, moves, sums, trails, trees, walks
 from gristmill.synth.solvers.asking import Law
 from gristmill.synth.solvers.following import paths_law
 
 LAWS: Mapping[str, Law] = {
     "alias_hop": paths_law(walks.LINKS),
     "citation_hop": paths_law(joins.CITATIONS),
+    "code_use": paths_law(code.CODE),
     "codebook": codebooks.WORDS,
     "computation_graph": trees.EQUATIONS,
     "functional_walk": paths_law(trails.GRAPHS),

@@ -27,13 +27,15 @@ def planted(family: str, size: Size, key: int, asked: int = 0) -> Planted:
 
 def reading_of(bank: Planted, context: int = CONTEXT) -> Reading:
     """The pieces at their places in a text of nothing but spaces, and the tasks."""
-    text, spans, kinds = bytearray(), list[tuple[int, int]](), list[str]()
+    text, spans, kinds, done = bytearray(), list[tuple[int, int]](), list[str](), 0
+    room = context - sum(len(piece.text.encode()) for piece in bank.pieces)
     where: dict[int, tuple[int, int]] = {}
     for index in sorted(range(len(bank.pieces)), key=lambda i: (bank.pieces[i].at, i)):
         piece = bank.pieces[index]
-        text += b" " * (int(piece.at * context) - len(text))
+        text += b" " * (int(piece.at * room) + done - len(text))
         where[index] = (len(text), len(text) + len(piece.text.encode()))
         text += piece.text.encode()
+        done += len(piece.text.encode())
         spans.append(where[index])
         kinds.append(piece.kind)
     tasks = tuple(_task(asked, where) for asked in bank.tasks)

@@ -109,11 +109,11 @@ def test_named_families_are_all_there() -> None:
 
 def test_families_that_do_not_all_fit_take_turns() -> None:
     """All have been there before long, though a sequence holds some of them alone."""
-    params = SynthParams(context=131_072, sequences=1, seed=1, modes={"task": 1})
+    params = SynthParams(context=262_144, sequences=1, seed=1, modes={"task": 1})
     costs, used = measure_costs(tokenizer()), Counter[str]()
     for _ in range(len(FAMILIES)):
         found = {bank.family for bank in plan_banks(params, costs, used)}
-        assert sum(FAMILIES[name].law == "path" for name in found) in (1, 2, 3)
+        assert sum(FAMILIES[name].law == "path" for name in found) in (1, 2, 3, 4)
         used.update(found)
     assert set(used) == set(FAMILIES)
 

@@ -18,7 +18,7 @@ from tests.synth.banks import planted, prove_all, reading_of, some_size, with_pi
 REFUSED = (Unproved, Contradiction)
 
 FEW = 120
-UNREAD = {"ledger": 1, "table_join": 2}
+UNREAD = {"code_use": 1, "ledger": 1, "table_join": 2}
 """How many words of a record may be changed unnoticed: whom an account deals with, what stands in other columns."""
 
 
