@@ -21,6 +21,7 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns, plan_banks
+from gristmill.synth.protocol import SPREAD
 from gristmill.synth.solvers import sums
 from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.prove import check_spread
@@ -291,13 +292,15 @@ def test_a_sequence_of_a_million_tokens() -> None:
     (plain,) = made(1 << 20).to_pylist()
     tasks = plain["tasks"]
     assert plain["n_tokens"] > (1 << 20) - 256 and len(tasks) == 400
-    assert {task["family"] for task in tasks} == set(FAMILIES)
+    found = {task["family"] for task in tasks}
+    assert found >= {name for name, family in FAMILIES.items() if family.law in SPREAD}
+    assert sum(FAMILIES[name].law == "path" for name in found) >= 4
     assert sum(t["query_start"] >= 0.9 * (1 << 20) for t in tasks) > 200
 
 
 GOLDEN = {
     8192: "29bed6e7351844ee97096c8f9302bf11",
-    65_536: "8cdb6fcb0e80d0e43ac11091911c257e",
+    65_536: "78a609e4baaa6ce7f90fa23ace3d5e3f",
 }
 """BLAKE3 of the row ids and tasks of four sequences. When this fails, a version must be raised: of a family, of
 `PLAN_VERSION`, `MATERIAL_VERSION` or `VERIFIER_VERSION`."""
