@@ -4,8 +4,8 @@ Sums may be spread: the facts of a chain stand one in each of as many strata, in
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
 independently and uniformly, and those are asked whose path happens to be spread (`is_wide`); with a share `alpha` of
 starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
-those are asked whose path spans PATH_APART, and any start where these are too few as well. Choices are placed as paths
-are, and any start may be asked, as one fact is spread over nothing.
+those are asked whose path spans PATH_APART, and any start where these are fewer than MIN_ALPHA_APART. Choices are
+placed as paths are, and any start may be asked, as one fact is spread over nothing.
 
 A question stands behind all that it needs, at least `gap` away.
 """
@@ -28,9 +28,9 @@ SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
 """Least distance between the first and the last evidence of a sum, of the whole sequence."""
 MAX_TRIES = 400
 PATH_SPAN, PATH_COVER_16TH = 0.3, 3
-PATH_APART = 1.1 / 16
+PATH_APART = 1.3 / 16
 """Paths of few rows span this: no sixteenth of the sequence holds all of one."""
-MIN_ALPHA = 0.95
+MIN_ALPHA, MIN_ALPHA_APART = 0.95, 0.9
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,10 @@ def _scattered(bank: Bank, size: Size, asked: int, law: Law, draws: Draws) -> Pl
     limit = first - (GAP_LATE if late else GAP_INSIDE)
     facts = tuple(draws.real(0, limit) for _ in bank.facts)
     chains: Sequence[int] = range(size.chains)
-    for wanted in () if law == "choice" else (is_wide, is_apart):
+    wanted_shares = () if law == "choice" else ((is_wide, MIN_ALPHA), (is_apart, MIN_ALPHA_APART))
+    for wanted, alpha in wanted_shares:
         found = [c for c, q in enumerate(bank.questions) if wanted([facts[e] for e in q.evidence])]
-        if len(found) >= max(MIN_ALPHA * size.chains, asked):
+        if len(found) >= max(alpha * size.chains, asked):
             chains = found
             break
     chosen = sorted(draws.some(chains, asked))

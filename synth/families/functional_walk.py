@@ -79,9 +79,8 @@ FAMILY = Family(
     law="path",
     sizes=(
         Size(tier=2, chains=48, hops=6, asked=12, spare=2),
-        Size(tier=2, chains=32, hops=5, asked=8, spare=2),
-        Size(tier=2, chains=20, hops=5, asked=4, spare=2),
-        Size(tier=2, chains=16, hops=4, asked=2, spare=2),
+        Size(tier=2, chains=40, hops=5, asked=6, spare=2),
+        Size(tier=2, chains=28, hops=5, asked=2, spare=2),
     ),
     wording=WORDING,
     names_needed=names_needed,

@@ -74,9 +74,8 @@ FAMILY = Family(
     law="path",
     sizes=(
         Size(tier=2, chains=64, hops=6, asked=16),
-        Size(tier=2, chains=40, hops=5, asked=8),
-        Size(tier=2, chains=24, hops=5, asked=4),
-        Size(tier=2, chains=16, hops=4, asked=2),
+        Size(tier=2, chains=48, hops=5, asked=8),
+        Size(tier=2, chains=32, hops=5, asked=4),
     ),
     wording=WORDING,
     names_needed=names_needed,

@@ -1,8 +1,8 @@
 """M5, render-code match: n nearly equal SVG programs and what each draws; which picture is whose. Class A, 1 of n.
 
 A record is either a program under a name, or its picture under another. Each program is another one with one thing
-changed; any two pictures differ in MIN_DIFFERING_FRAC of their pixels at least, and in MIN_HASH_BITS of a difference
-hash of 64. Distance only: a window that holds a program and its picture knows.
+changed, or a few where one is not enough; any two pictures differ in MIN_DIFFERING_FRAC of their pixels at least, and in
+MIN_HASH_BITS of a difference hash of 64. Distance only: a window that holds a program and its picture knows.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from gristmill.synth.scenes.things import COLOURS, FORMS, GROUNDS, Thing, elemen
 SIZE_PX, GRID = (168, 112), (3, 2)
 THINGS = 4
 MIN_DIFFERING_FRAC, MIN_HASH_BITS = 0.005, 4
-MAX_TRIES = 4000
+MAX_TRIES, TRIES_PER_EDIT = 2000, 64
+"""Where so many drawings with one edit do not give enough, two are made, and so on."""
 
 WORDING = Wording(
     clauses=(
@@ -92,10 +93,12 @@ def _drawings(count: int, style: Draws) -> list[Drawing]:
     scenes = [tuple(laid_out(kinds, GRID, SIZE_PX, style))]
     found = [_written(scenes[0], ground)]
     seen = [decode(draw(found[0]).data)]
-    for _ in range(MAX_TRIES):
+    for tried in range(MAX_TRIES):
         if len(found) == count:
             return found
-        things = _edited(style.pick(scenes), style)
+        things = style.pick(scenes)
+        for _ in range(1 + tried // TRIES_PER_EDIT):
+            things = _edited(things, style)
         drawing = _written(things, ground)
         decoded = decode(draw(drawing).data)
         if all(are_apart(decoded, other) for other in seen):

@@ -23,12 +23,14 @@ R = TypeVar("R")
 class PathQuery(NamedTuple):
     """Where to start; what else all questions of a bank have alike: tables in their order, and how many steps to go.
 
-    () and 0 where rows have no tables, and a path is followed until it ends.
+    () and 0 where rows have no tables, and a path is followed until it ends. key: the name that the query asks about,
+    "" where that is the start.
     """
 
     start: str
     tables: tuple[str, ...] = ()
     steps: int = 0
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def paths_law(reader: PathReader[R]) -> Law:
         if known not in records.memo:
             records.memo[known] = _ends(reader, asked, records)
         ends, values = records.memo[known]
-        return (View(asked.start, ends, values, answer),)
+        return (View(asked.key or asked.start, ends, values, answer),)
 
     def solve(query: str, records: Records) -> str | None:
         asked = reader.query(query)

@@ -24,6 +24,8 @@ MAX_OFF = 0.01
 INK = 0.3
 DOT_GAP_PX = 4
 EDGES_TRIED = 6
+FIRST_CELLS = 6
+"""Looked at before a whole line is."""
 
 
 class _Face(NamedTuple):
@@ -102,11 +104,20 @@ def _line(cover: Cover, face: _Face, left: int, baseline: int) -> str | None:
         return None
     strip = cover[top : top + face.rows, left : left + count * face.advance]
     cells = strip.reshape(face.rows, count, face.advance).swapaxes(0, 1).reshape(count, -1)
-    off = (cells**2).sum(axis=1)[:, None] - 2 * cells @ face.letters.T + (face.letters**2).sum(axis=1)[None, :]
-    nearest = off.argmin(axis=1)
-    if off[np.arange(count), nearest].max() / cells.shape[1] > MAX_OFF or not nearest.any():
+    if _nearest(cells[:FIRST_CELLS], face) is None:
         return None
-    return "".join(LETTERS[n] for n in nearest.tolist()).rstrip()
+    nearest = _nearest(cells, face)
+    return None if nearest is None or not any(nearest) else "".join(LETTERS[n] for n in nearest).rstrip()
+
+
+def _nearest(cells: Cover, face: _Face) -> list[int] | None:
+    """The letter of each cell; None where one is not nearly any."""
+    # Not by `@`: the threads of BLAS take ten times as long over so little where processors are busy.
+    both = np.einsum("ij,kj->ik", cells, face.letters)
+    off = (cells**2).sum(axis=1)[:, None] - 2 * both + (face.letters**2).sum(axis=1)[None, :]
+    nearest = off.argmin(axis=1)
+    far = off[np.arange(len(cells)), nearest].max() > MAX_OFF * cells.shape[1]
+    return None if far else nearest.tolist()
 
 
 @cache

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gristmill.synth.solvers.asking import Law, Records
+from gristmill.synth.solvers.kinds import group_of, kinds
 from gristmill.synth.solvers.sharing import Solved, Values, shares_law
-from gristmill.synth.solvers.words import Contradiction, names_in, numbers_in
+from gristmill.synth.solvers.words import NAME_PATTERN, Contradiction, names_in, numbers_in
 
 _MODULUS = re.compile(r"(?:modulo|division by|remainder by|dial of) (\d{1,9})(?!\d)")
 _REVISION = re.compile(r"revision\W{1,2}(\d{1,9})(?!\d)")
+
+_GIVER = re.compile(rf"\bfrom\W{{1,3}}({NAME_PATTERN})")
+_TAKER = re.compile(rf"\bto\W{{1,3}}({NAME_PATTERN})")
+_WORD = re.compile(r"[a-z]+")
 
 MAX_MODULUS = 10_000
 
@@ -88,6 +93,30 @@ def read_change(text: str) -> tuple[int, int]:
     return found[0], numbers[0]
 
 
+def read_transfer(text: str) -> tuple[str, str, int]:
+    """(who gives, who takes, how much) of a record. Raises Contradiction."""
+    givers, takers, names = _GIVER.findall(text), _TAKER.findall(text), names_in(text)
+    if sorted((*givers, *takers)) != sorted(names) or len(givers) != 1 or len(takers) != 1:
+        raise Contradiction(f"a record with names {names}, from {givers} to {takers}")
+    return givers[0], takers[0], read_entry(text)
+
+
+def read_group(text: str) -> str:
+    """The one group of goods that the lower-case words of a query name. Raises Contradiction."""
+    found = set(_WORD.findall(text)) & set(kinds())
+    if len(found) != 1:
+        raise Contradiction(f"a query about goods {sorted(found)}")
+    return found.pop()
+
+
+def read_goods(text: str) -> str:
+    """The group that the goods of a record belong to. Raises Contradiction."""
+    found = [word for word in _WORD.findall(text) if word in group_of()]
+    if len(found) != 1:
+        raise Contradiction(f"a record with goods {found}")
+    return group_of()[found[0]]
+
+
 def solve_sum(reader: SumReader, text: str, records: Records, without: int = -1) -> Solved:
     """The answer from the records of the query's name."""
     query = reader.query(text)
@@ -122,5 +151,20 @@ def _change(text: str, query: SumQuery, record: str) -> Entry | None:
     return Entry(number, revision) if revision <= query.entries else None
 
 
-ENTRIES = sums_law(SumReader(read_sum_query, _entry), lambda text: (str(read_entry(text)),))
+def _transfer(text: str, query: SumQuery, record: str) -> Entry:
+    giver, _, number = read_transfer(record)
+    return Entry(-number if giver == query.name else number)
+
+
+def _delivery(text: str, query: SumQuery, record: str) -> Entry | None:
+    return Entry(read_entry(record)) if read_goods(record) == read_group(text) else None
+
+
+def _number(text: str) -> tuple[str, ...]:
+    return (str(read_entry(text)),)
+
+
+DELIVERIES = sums_law(SumReader(read_sum_query, _delivery), _number)
+TRANSFERS = sums_law(SumReader(read_sum_query, _transfer), _number)
+ENTRIES = sums_law(SumReader(read_sum_query, _entry), _number)
 REVISIONS = sums_law(SumReader(read_revision_query, _change), lambda text: (str(read_change(text)[1]),))

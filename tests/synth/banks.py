@@ -28,12 +28,13 @@ def planted(family: str, size: Size, key: int, asked: int = 0) -> Planted:
 
 def reading_of(bank: Planted, context: int = CONTEXT) -> Reading:
     """The pieces at their places in a text of nothing but spaces, of which a picture takes one; and the tasks."""
-    text, spans, kinds = bytearray(), list[tuple[int, int]](), list[str]()
+    text, spans, kinds, done = bytearray(), list[tuple[int, int]](), list[str](), 0
+    room = context - sum(len(piece.text.encode()) for piece in bank.pieces)
     media, media_idx = list[Task](), list[int | None]()
     where: dict[int, tuple[int, int]] = {}
     for index in sorted(range(len(bank.pieces)), key=lambda i: (bank.pieces[i].at, i)):
         piece = bank.pieces[index]
-        text += b" " * (int(piece.at * context) - len(text))
+        text += b" " * (int(piece.at * room) + done - len(text))
         first = len(text)
         for number, part in enumerate(piece.text.split(MEDIUM_CHAR) if piece.media else [piece.text]):
             for added, kind in ((" " * bool(number), "image"), (part, piece.kind)):
@@ -44,6 +45,7 @@ def reading_of(bank: Planted, context: int = CONTEXT) -> Reading:
                     media += [{"sha256": piece.media[number - 1].medium.sha256}] if kind == "image" else []
                     text += added.encode()
         where[index] = (first, len(text))
+        done += len(text) - first
     return Reading(
         context=context,
         n_tokens=len(text),

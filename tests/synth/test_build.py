@@ -21,6 +21,7 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.plan import SequencePlan, SynthParams, content_order, make_plans, mode_turns, plan_banks
+from gristmill.synth.protocol import SPREAD
 from gristmill.synth.solvers import sums
 from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.prove import check_spread
@@ -109,11 +110,11 @@ def test_named_families_are_all_there() -> None:
 
 def test_families_that_do_not_all_fit_take_turns() -> None:
     """All have been there before long, though a sequence holds some of them alone."""
-    params = SynthParams(context=131_072, sequences=1, seed=1, modes={"task": 1})
+    params = SynthParams(context=262_144, sequences=1, seed=1, modes={"task": 1})
     costs, used = measure_costs(tokenizer()), Counter[str]()
     for _ in range(len(FAMILIES)):
         found = {bank.family for bank in plan_banks(params, costs, used)}
-        assert sum(FAMILIES[name].law == "path" for name in found) in (1, 2, 3)
+        assert sum(FAMILIES[name].law == "path" for name in found) in (1, 2, 3, 4)
         used.update(found)
     assert set(used) == set(FAMILIES)
 
@@ -291,13 +292,15 @@ def test_a_sequence_of_a_million_tokens() -> None:
     (plain,) = made(1 << 20).to_pylist()
     tasks = plain["tasks"]
     assert plain["n_tokens"] > (1 << 20) - 256 and len(tasks) == 400
-    assert {task["family"] for task in tasks} == set(FAMILIES)
+    found = {task["family"] for task in tasks}
+    assert found >= {name for name, family in FAMILIES.items() if family.law in SPREAD}
+    assert sum(FAMILIES[name].law == "path" for name in found) >= 4
     assert sum(t["query_start"] >= 0.9 * (1 << 20) for t in tasks) > 200
 
 
 GOLDEN = {
-    8192: "050062d917da7e07e70e1e45c7bd0557",
-    65_536: "2a5c34046709a14537e4e9abf4ff2163",
+    8192: "29bed6e7351844ee97096c8f9302bf11",
+    65_536: "78a609e4baaa6ce7f90fa23ace3d5e3f",
 }
 """BLAKE3 of the row ids and tasks of four sequences. When this fails, a version must be raised: of a family, of
 `PLAN_VERSION`, `MATERIAL_VERSION` or `VERIFIER_VERSION`."""

@@ -3,6 +3,7 @@
 import hashlib
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,13 @@ from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.digits import number_in
 from gristmill.synth.solvers.forms import Thing, words_of
 from gristmill.synth.solvers.forms import things as things_in
+from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.pages import text_of
 from gristmill.synth.solvers.pixels import decode
+from gristmill.synth.solvers.records import read_records, record_pieces
 from gristmill.synth.solvers.verify import verify_row, verify_shards
 from gristmill.synth.solvers.words import Contradiction
+from tests.synth.banks import planted, prove_all, reading_of, with_piece
 from tests.synth.corpus import documents, tokenizer
 from tests.synth.illustrated import illustrated, prepared
 
@@ -258,6 +262,37 @@ def test_shards_with_media_are_verified_from_files_alone(tmp_path: Path) -> None
         verify_shards([rows], tokenizer())
     with pytest.raises(VerifyError, match="media shards"):
         verify_shards([rows], tokenizer(), [rows])
+
+
+def test_who_lacks_one_panel_finds_all_answers_alike() -> None:
+    """In every world that differs in the number of one panel, the answer is another: each candidate once."""
+    bank = planted("image_shares", FAMILIES["image_shares"].sizes[-1], 3, 1)
+    (asked,) = bank.tasks
+    answers: set[str] = set()
+    for number in range(int(dict(asked.params)["modulus"])):
+        shown = drawing.draw(panels.panel(number, Draws("world", number)))
+        world = with_piece(bank, asked.facts[0], replace(bank.pieces[asked.facts[0]], media=(shown,)))
+        reading = reading_of(world)
+        records = read_records(reading, record_pieces(reading))
+        found = LAWS["image_shares"].solve(bank.pieces[asked.query].text, records)
+        assert found is not None
+        answers.add(found)
+    assert answers == set(asked.candidates)
+
+
+@pytest.mark.parametrize("family", ["cross_modal", "image_coordinate", "render_match", "which_image"])
+def test_swapped_pictures_change_the_answer(family: str) -> None:
+    """The last picture of the path that is asked for, and another one of its hop, change places."""
+    bank = planted(family, FAMILIES[family].sizes[-1], 4, 1)
+    (asked,) = bank.tasks
+    last = asked.facts[-1]
+    others = (i for i, _ in asked.others if bank.pieces[i].media and i % 16 != last % 16)
+    other = next(i for i in others if bank.pieces[i].media != bank.pieces[last].media)
+    swapped = with_piece(bank, last, replace(bank.pieces[last], media=bank.pieces[other].media))
+    swapped = with_piece(swapped, other, replace(bank.pieces[other], media=bank.pieces[last].media))
+    assert prove_all(reading_of(bank))
+    with pytest.raises((Unproved, Contradiction)):
+        prove_all(reading_of(swapped))
 
 
 def test_things_are_read_as_they_were_drawn() -> None:

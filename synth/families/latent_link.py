@@ -1,0 +1,100 @@
+"""T17, latent association: a query names a country, a record its capital, its code or a sight of it, and neither says
+that they belong together; from there a path goes on to a number. Class A.
+
+Slots of a record: one, other: "M of the club C" and a cue; a member and the next; the last one and "number N". Which
+country is with which member is drawn: knowledge of the world tells which record is meant, and nothing about the end.
+"""
+
+from collections.abc import Sequence
+
+from gristmill.render.draws import Draws
+from gristmill.synth import paths
+from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
+from gristmill.synth.solvers.countries import KINDS, countries
+
+WORDING = Wording(
+    clauses=(
+        "{one} drew the card with {other}",
+        "{one} was paired with {other} by lot",
+        "on the wall plan {one} is joined to {other}",
+        "{one} keeps a picture that stands for {other}",
+        "they have {one} down next to {other}",
+        "{one} wears the badge that shows {other}",
+        "the drawer of {one} is labelled with {other}",
+        "{one} picked {other} and would not swap",
+        "{one} got {other} when the slips were handed round",
+        "i put {one} together with {other}",
+        "the sticker on the bag of {one} is for {other}",
+        "{one} ended up with {other}, as it happens",
+        "the box of {one} is tied to {other}",
+        "for {one} the list says {other}",
+        "{one} holds the ticket for {other}",
+        "the token that {one} carries belongs to {other}",
+    ),
+    fields=(
+        "member={one} token={other}",
+        "{one} ~ {other}",
+        "pair({one}; {other})",
+        "slot[{one}] holds {other}",
+        "{one} | {other} | drawn by lot",
+        "holder: {one}; holds: {other}",
+        "assigned {one} with {other}",
+        '<lot of="{one}" is="{other}"/>',
+    ),
+    asks=(
+        "in the club {club} somebody has a card that has to do with {country}. Follow the pairs to a number. Which",
+        "begin with the member of {club} whose lot belongs to {country}. Which number ends the chain",
+        "{country} fell to one member of {club}. Go on from pair to pair: what number is at the end",
+        "which number do you reach in {club} from whoever holds something of {country}",
+        "look for {country} in {club}, though nobody wrote that word, and trace it to its number. What is it",
+        "think of {country}: who of {club} is meant, and which number is at the far end of that chain",
+        "the one in {club} with a lot from {country} leads to others and at last to which number",
+        "what number closes the chain that opens in {club} with a thing or a place of {country}",
+    ),
+)
+
+_FIRST, _PAST = 1000, 10_000
+
+
+def names_needed(size: Size) -> int:
+    """The club, and members for all hops but the first."""
+    return 1 + size.chains * (size.hops - 1)
+
+
+def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
+    """`size.chains` countries and a path of `size.hops` records from each to a number."""
+    numbers: set[int] = set()
+    while len(numbers) < size.chains:
+        numbers.add(draws.integer(_FIRST, _PAST))
+    club, values = names[0], [str(number) for number in sorted(numbers)]
+    asked = draws.some(tuple(countries()), size.chains)
+    nodes = paths.layers(size, [*asked, *names[1:]], values, draws)
+    facts: list[Fact] = []
+    for fact in paths.rows(nodes, "one", "other"):
+        one, other = fact.slots["one"], fact.slots["other"]
+        if fact.hop == 0:
+            one, other = f"{other} of the club {club}", countries()[one][draws.pick(KINDS)]
+        elif fact.hop == size.hops - 1:
+            other = f"number {other}"
+        facts.append(Fact({"one": one, "other": other}, fact.chain, fact.hop))
+    questions = tuple(
+        Question({"country": nodes[0][c], "club": club}, paths.evidence(size, c), nodes[-1][c])
+        for c in range(size.chains)
+    )
+    return Bank(tuple(facts), questions, tuple(sorted(values)), paths.params(size))
+
+
+FAMILY = Family(
+    name="latent_link",
+    version=1,
+    klass="A",
+    law="path",
+    sizes=(
+        Size(tier=2, chains=48, hops=5, asked=8),
+        Size(tier=2, chains=32, hops=5, asked=4),
+        Size(tier=2, chains=28, hops=5, asked=2),
+    ),
+    wording=WORDING,
+    names_needed=names_needed,
+    build=build,
+)
