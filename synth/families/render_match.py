@@ -1,8 +1,8 @@
 """M5, render-code match: n nearly equal SVG programs and what each draws; which picture is whose. Class A, 1 of n.
 
 A record is either a program under a name, or its picture under another. Each program is another one with one thing
-changed, or a few where one is not enough; any two pictures differ in MIN_DIFFERING_FRAC of their pixels at least, and in
-MIN_HASH_BITS of a difference hash of 64. Distance only: a window that holds a program and its picture knows.
+changed, or a few where one is not enough; any two pictures differ in MIN_DIFFERING_FRAC of their pixels at least, and
+in MIN_HASH_BITS of a difference hash of 64. Distance only: a window that holds a program and its picture knows.
 """
 
 from collections.abc import Sequence
