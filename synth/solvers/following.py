@@ -109,6 +109,8 @@ def _followed(reader: PathReader[R], query: PathQuery, asked: Asked, paths: _Pat
     for row in path:
         if reader.walk(query, paths.rows, row)[0] is not None:
             raise Unproved("not_necessary", f"the record at {bank[row][0]}", asked.index)
+    if tuple(path) not in paths.chains:
+        raise Unproved("claims", "a path that begins where none of its bank does", asked.index)
     return tuple(path)
 
 
