@@ -24,7 +24,7 @@ from gristmill.synth.grammar import Split
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.protocol import Family, Size
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
 MIN_CONTEXT = 8192
 MILLION = 1 << 20
 ALL = ("all",)
