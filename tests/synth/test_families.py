@@ -219,6 +219,20 @@ def test_cues_say_nothing_of_their_country_but_to_who_knows() -> None:
     assert len(countries()) >= max(size.chains for size in FAMILIES["latent_link"].sizes)
 
 
+def test_the_query_shares_no_word_with_the_record_that_it_means() -> None:
+    wording = FAMILIES["latent_link"].wording
+    told = _stems(re.sub(r"\{\w+\}", " ", " ".join((*wording.clauses, *wording.fields))))
+    asked = _stems(re.sub(r"\{\w+\}", " ", " ".join(wording.asks)))
+    assert told & asked <= {"the", "that", "they", "and"}
+
+
+def test_the_cue_of_another_bank_is_noticed() -> None:
+    bank = planted("latent_link", some_size("latent_link"), 8, 1)
+    other = replace(bank.pieces[0], text="Zorvena was paired with the Parthenon by lot.\n\n", at=0.2)
+    with pytest.raises(Unproved, match="another bank"):
+        prove_all(reading_of(Planted((*bank.pieces, other), bank.tasks)))
+
+
 def _stems(text: str) -> set[str]:
     return {word[:4].lower() for word in re.findall(r"\w{3,}", text)}
 
