@@ -28,6 +28,8 @@ SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
 """Least distance between the first and the last evidence of a sum, of the whole sequence."""
 MAX_TRIES = 400
 PATH_SPAN, PATH_COVER_16TH = 0.3, 3
+FEW_ROWS = 3
+"""Paths of so few rows are asked for at the end alone: in half a sequence, a sixteenth would often hold all of one."""
 PATH_APART = 1.3 / 16
 """Paths of few rows span this: no sixteenth of the sequence holds all of one."""
 MIN_ALPHA, MIN_ALPHA_APART = 0.95, 0.9
@@ -90,7 +92,7 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
 
 
 def _scattered(bank: Bank, size: Size, asked: int, law: Law, draws: Draws) -> Placed:
-    late = draws.chance(LATE_FRAC)
+    late = size.hops <= FEW_ROWS or draws.chance(LATE_FRAC)
     first = LATE if late else draws.real(EARLIEST, LATE)
     limit = first - (GAP_LATE if late else GAP_INSIDE)
     facts = tuple(draws.real(0, limit) for _ in bank.facts)

@@ -27,7 +27,7 @@ from gristmill.synth.order import MODES, Mode
 from gristmill.synth.protocol import SPREAD, Family, Size
 from gristmill.synth.scenes import drawing
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
 MIN_CONTEXT = 8192
 MILLION = 1 << 20
 ALL = ("all",)

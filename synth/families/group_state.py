@@ -5,10 +5,10 @@ commute: dates tell which comes first, and have nothing to do with places in the
 """
 
 from collections.abc import Sequence
+from itertools import permutations
 
 from gristmill.render.draws import Draws
 from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
-from gristmill.synth.solvers.moves import LETTERS, arrangements, moved
 
 WORDING = Wording(
     clauses=(
@@ -51,6 +51,7 @@ WORDING = Wording(
     ),
 )
 
+LETTERS = "ABCDEF"
 _YEARS = (1990, 2026)
 
 
@@ -68,12 +69,13 @@ def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
         evidence = tuple(range(len(facts), len(facts) + size.hops))
         row = letters
         for hop, when in enumerate(_dates(size.hops, draws)):
-            order = "".join(str(place) for place in draws.shuffled(range(1, size.modulus + 1)))
+            places = draws.shuffled(range(size.modulus))
+            order = "".join(str(place + 1) for place in places)
             facts.append(Fact({"name": name, "when": when, "order": order}, chain, hop))
-            row = moved(row, order)
+            row = "".join(row[place] for place in places)
         questions.append(Question({"name": name, "letters": letters, "hops": str(size.hops)}, evidence, row))
     params = {"chains": size.chains, "hops": size.hops, "places": size.modulus}
-    return Bank(tuple(facts), tuple(questions), arrangements(letters), params)
+    return Bank(tuple(facts), tuple(questions), tuple(map("".join, permutations(letters))), params)
 
 
 def _dates(count: int, draws: Draws) -> list[str]:

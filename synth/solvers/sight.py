@@ -14,7 +14,7 @@ from gristmill.synth.solvers.forms import words_of
 from gristmill.synth.solvers.pages import text_of
 from gristmill.synth.solvers.pixels import decode
 from gristmill.synth.solvers.records import records_of
-from gristmill.synth.solvers.words import names_in
+from gristmill.synth.solvers.words import Contradiction, names_in
 
 Sight = Callable[[str, bytes | None], str]
 """Of the words of a record, and the file of its picture. Raises Contradiction."""
@@ -59,6 +59,8 @@ def _told(records: Records, sight: Sight) -> Records:
 
 
 def _words(records: Records, start: int, sight: Sight) -> str:
+    if start not in records.texts:
+        raise Contradiction(f"no record begins at {start}")
     return sight(records.texts[start], records.pictures.get(start))
 
 

@@ -42,7 +42,11 @@ def reading_of(bank: Planted, context: int = CONTEXT) -> Reading:
                     spans.append((len(text), len(text) + len(added.encode())))
                     kinds.append(kind)
                     media_idx.append(len(media) if kind == "image" else None)
-                    media += [{"sha256": piece.media[number - 1].medium.sha256}] if kind == "image" else []
+                    media += (
+                        [{"sha256": piece.media[(number - 1) % len(piece.media)].medium.sha256}]
+                        if kind == "image"
+                        else []
+                    )
                     text += added.encode()
         where[index] = (first, len(text))
         done += len(text) - first

@@ -8,7 +8,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gristmill.render.draws import Draws
@@ -182,6 +182,7 @@ def test_shares_are_told_for_all_families_of_shares() -> None:
     }
 
 
+@settings(max_examples=25)
 @given(st.permutations(range(3)), st.integers(5, 45))
 def test_no_reader_of_a_window_knows_more_of_a_word(order: list[int], window: int) -> None:
     """All words of three letters: the likeliest that a window leaves is as likely as epsilon says."""
