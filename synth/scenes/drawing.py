@@ -5,14 +5,18 @@ what lacks. Bytes depend on the engine's version and on the fonts: `fingerprint`
 """
 
 from functools import cache, lru_cache
+from importlib import metadata
 
 from gristmill.manifests.errors import InputError
 from gristmill.render.protocol import Rejected
+from gristmill.render.svg import probes
 from gristmill.render.svg.engines import DRAW, ask
+from gristmill.render.svg.fonts import fonts_digest
 from gristmill.render.svg.wire import Message
 from gristmill.synth.media import Shown, png
 from gristmill.synth.protocol import Drawing
 
+ENGINE = "cairosvg"
 DRAWN_BEFORE = 1024
 """So many pictures are kept: some are drawn to be measured before they are planted."""
 
@@ -31,19 +35,13 @@ def draw(drawing: Drawing) -> Shown:
 @cache
 def absent() -> str:
     """What lacks for pictures to be drawn, and what to do about it; "" where nothing does."""
-    engine = next(state for state in _domain_engines() if "cairo" in state[0].lower())
-    return "" if engine[1] else f"{engine[0]} does not work here: {engine[2]}"
-
-
-def _domain_engines() -> list[tuple[str, bool, str]]:
-    from gristmill.render.svg.domain import SvgDomain
-
-    return [(state.name, state.works, state.remedy or state.detail) for state in SvgDomain().engines()]
+    engine = next(state for state in probes.states() if state.name == ENGINE)
+    return "" if engine.works else f"{ENGINE} does not work here: {engine.remedy or engine.detail}"
 
 
 @cache
 def fingerprint() -> tuple[tuple[str, str], ...]:
-    """Versions of what decides the bytes of pictures: part of the key of whatever is made with them."""
-    from gristmill.render.svg.domain import SvgDomain
-
-    return tuple(sorted(SvgDomain().fingerprint().items()))
+    """Versions of what decides the bytes of pictures: part of the key of whatever is made with them. Raises
+    PackageNotFoundError where `absent` says that they cannot be drawn."""
+    found = {name: metadata.version(name) for name in (ENGINE, "pillow")}
+    return (*sorted(found.items()), ("fonts", fonts_digest()), ("libcairo", probes.libcairo_version()))

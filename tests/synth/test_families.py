@@ -24,6 +24,7 @@ from tests.synth.banks import planted, prove_all, reading_of, some_size, with_pi
 
 REFUSED = (Unproved, Contradiction)
 
+OTHER_KEYS = 100_000
 FEW, FEW_PICTURED, FEW_SIGMAS = 120, 24, 5.0
 """With 2 or 3 hits to be expected, 8 are no wonder among some 200 scores. Pictures take their time to be read."""
 NOISE = (
@@ -131,9 +132,12 @@ class TestFamily:
     @pytest.mark.slow
     @pytest.mark.timeout(300)
     def test_short_cuts_are_at_chance(self, family: str) -> None:
+        """Of some 200 scores one strays by three sigmas now and then: it must not do so on other tasks as well."""
         found = scores(tasks_of(family, MIN_TASKS))
         assert found[0].tasks >= MIN_TASKS
-        assert [s for s in found if not s.at_chance] == []
+        stray = {score.cheater for score in found if not score.at_chance}
+        again = scores(tasks_of(family, MIN_TASKS, OTHER_KEYS)) if stray else []
+        assert [s for s in again if s.cheater in stray and not s.at_chance] == []
 
 
 _WORD = re.compile(rf"{NAME_PATTERN}|(?<![-:\d])\d+(?![-:\d])")
@@ -153,10 +157,10 @@ def _changed(text: str, at: int, donor: str) -> str:
     return text[: word.start()] + other + text[word.end() :]
 
 
-def tasks_of(family: str, tasks: int) -> list[Puzzle]:
+def tasks_of(family: str, tasks: int, first: int = 0) -> list[Puzzle]:
     """At least so many of them, of all sizes in turn."""
     found: list[Puzzle] = []
-    for key in count():
+    for key in count(first):
         sizes = FAMILIES[family].sizes
         found += puzzles(reading_of(planted(family, sizes[key % len(sizes)], 100 + key)))
         if len(found) >= tasks:
