@@ -5,11 +5,13 @@ with its reason, so that whoever calls can count it. `solvers.verify` does it ag
 the pictures and videos that a row shows come with it (`Built.media`), for a writer of media shards to store once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from gristmill.manifests.image_tokens import ImageCost
+from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import TrainerFormat
 from gristmill.render.draws import Draws
@@ -18,8 +20,8 @@ from gristmill.synth.atoms import Prepared, encode
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.media import Shown, check_format
-from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans
-from gristmill.synth.plant import Chain
+from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans, skipped
+from gristmill.synth.plant import Chain, record_text
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
 from gristmill.synth.solvers import asking, prove
@@ -38,13 +40,16 @@ MAX_UNASKED = 16
 _COST_STRIDE = 5
 
 
-def measure_costs(tokenizer: Tokenizer) -> Costs:
+def measure_costs(tokenizer: Tokenizer, cost: ImageCost | None = None, without: Collection[str] = ()) -> Costs:
     """What records and questions of each family cost in this tokenizer: the mean over every fifth template, rounded up.
 
-    Decided by the tokenizer alone. Names and numbers are drawn as those of banks are.
+    Decided by the tokenizer and the cost of pictures alone. Names and numbers are drawn as those of banks are.
+    `without`: families that are not asked about.
     """
-    record = {name: _mean(_records(family), tokenizer) for name, family in FAMILIES.items()}
-    ask = {name: _mean(_asks(family), tokenizer) for name, family in FAMILIES.items()}
+    chosen = {name: family for name, family in FAMILIES.items() if name not in without}
+    pictures = {name: _picture_tokens(family, cost or ImageCost()) for name, family in chosen.items()}
+    record = {name: _mean(_records(family), tokenizer) + pictures[name] for name, family in chosen.items()}
+    ask = {name: _mean(_asks(family), tokenizer) for name, family in chosen.items()}
     return Costs(record, ask)
 
 
@@ -57,8 +62,18 @@ def _records(family: Family) -> list[str]:
     bank = family.build(size, _names(family.names_needed(size), draws), draws)
     numbers = range(0, grammar.record_templates(family.wording), _COST_STRIDE)
     facts = [draws.pick(bank.facts) for _ in numbers]
-    templates = (grammar.record_template(family.wording, number) for number in numbers)
-    return [grammar.fill(t, fact.slots, draws) + "\n\n" for t, fact in zip(templates, facts, strict=True)]
+    both = zip(facts, numbers, strict=True)
+    templates = [grammar.record_template(fact.wording or family.wording, number) for fact, number in both]
+    texts = [(grammar.fill(t, f.slots, draws), f) for t, f in zip(templates, facts, strict=True)]
+    return [record_text(text, fact, draws).replace(MEDIUM_CHAR, "") for text, fact in texts]
+
+
+def _picture_tokens(family: Family, cost: ImageCost) -> int:
+    """Of a record of the smallest bank, the mean, rounded up."""
+    draws, size = Draws("synth costs", family.name), family.sizes[-1]
+    facts = family.build(size, _names(family.names_needed(size), draws), draws).facts if family.pictured else ()
+    tokens = [cost.image_tokens(f.drawing.width, f.drawing.height) for f in facts if f.drawing is not None]
+    return -(-sum(tokens) // len(facts)) if facts else 0
 
 
 def _asks(family: Family) -> list[str]:
@@ -77,7 +92,11 @@ def _names(count: int, draws: Draws) -> list[str]:
 
 def plans(params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer) -> list[SequencePlan]:
     """Plans over these documents, in any order. Raises as `make_plans`."""
-    return make_plans(params, content_order(documents), measure_costs(tokenizer))
+    return make_plans(params, content_order(documents), _costs(params, documents, tokenizer))
+
+
+def _costs(params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer) -> Costs:
+    return measure_costs(tokenizer, params.image_cost, skipped(params, documents))
 
 
 @dataclass(frozen=True)
@@ -131,7 +150,7 @@ def build_all_with_media(
 ) -> Iterator[Built]:
     """The rows of all plans in order; `counted` takes how many were discarded for which reason, and `unasked`."""
     ordered = content_order(documents)
-    for plan in make_plans(params, ordered, measure_costs(tokenizer)):
+    for plan in make_plans(params, ordered, _costs(params, documents, tokenizer)):
         try:
             built = build_with_media(plan, params, ordered, tokenizer, form)
             counted.update({"unasked": counted.get("unasked", 0) + built.unasked} if built.unasked else {})

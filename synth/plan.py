@@ -27,6 +27,7 @@ from gristmill.synth.grammar import Split
 from gristmill.synth.hosts import HOST_TOKENS
 from gristmill.synth.order import MODES, Mode
 from gristmill.synth.protocol import WHOLE, Family, Size
+from gristmill.synth.scenes import drawing
 
 PLAN_VERSION = 2
 MIN_CONTEXT = 8192
@@ -49,6 +50,8 @@ CUT_ATOM = 1024
 """Longest atom of such a document, in tokens."""
 CUT_FRAC = 1 / 8
 """Most that one bank's passages may take of a sequence."""
+LARGEST_PX = (448, 336)
+"""Sides of the largest picture of a record: where the image cost makes it smaller, none is planted."""
 
 DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -133,13 +136,17 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
 
     Raises UsageError where a family that is named finds no room, InputError where there are too few documents.
     """
+    without = skipped(params, documents)
+    if params.families != ALL and without:
+        name, why = min(without.items())
+        raise UsageError("a family of tasks cannot be made here", "synth.families", name, why)
     pool = _Pool(documents, params)
     used: Counter[str] = Counter()
     plans: list[SequencePlan] = []
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
         longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
-        banks = plan_banks(params, costs, used) if mode == "task" else ()
+        banks = plan_banks(params, costs, used, frozenset(without)) if mode == "task" else ()
         needed, hosts = params.context + RESERVE_TOKENS, embedded_facts(params, banks) * HOST_TOKENS
         docs = pool.draw(needed, hosts, longest, draws.child("documents"))
         docs, banks = _with_cuts(params, pool, docs, banks, draws.child("cuts"))
@@ -175,6 +182,22 @@ def _with_cuts(
                 remedy="give more documents of several paragraphs, or do not name the family",
             )
     return docs, tuple(kept)
+
+
+def skipped(params: SynthParams, documents: Sequence[Prepared]) -> dict[str, str]:
+    """Families that cannot be planted, and why: those with pictures where none can be drawn, where the image cost would
+    make them too small to read, or, unless they are named, where no document has any."""
+    pictured = sorted(name for name, family in FAMILIES.items() if family.pictured)
+    wanted = [name for name in pictured if params.families == ALL or name in params.families]
+    if not wanted:
+        return {}
+    if params.families == ALL and not any(doc.media for doc in documents):
+        return dict.fromkeys(wanted, "the documents hold no pictures")
+    if params.image_cost.resized(*LARGEST_PX) != LARGEST_PX:
+        reason = f"an image cost of at most {params.image_cost.max_tokens} tokens makes pictures too small to read"
+        return dict.fromkeys(wanted, reason)
+    lacking = drawing.absent()
+    return dict.fromkeys(wanted, lacking) if lacking else {}
 
 
 def mode_turns(modes: Mapping[str, float], sequences: int) -> list[Mode]:
@@ -267,13 +290,16 @@ def embedded_facts(params: SynthParams, banks: Sequence[BankPlan]) -> int:
     return round(params.embedded_frac * facts)
 
 
-def plan_banks(params: SynthParams, costs: Costs, used: Mapping[str, int]) -> tuple[BankPlan, ...]:
+def plan_banks(
+    params: SynthParams, costs: Costs, used: Mapping[str, int], without: frozenset[str] = frozenset()
+) -> tuple[BankPlan, ...]:
     """The banks of a sequence of this context: one of paths a family while there is room, the others for the rest.
 
     Families that do not all find room take turns: those come first that were `used` in fewer sequences before.
+    `without`: those of all that are left out.
     Raises UsageError where a named family, or any at all, finds no room.
     """
-    names = FAMILIES if params.families == ALL else params.families
+    names = set(FAMILIES) - without if params.families == ALL else set(params.families)
     chosen = [FAMILIES[name] for name in sorted(names, key=lambda name: (used.get(name, 0), name))]
     paths, others = [f for f in chosen if f.law in WHOLE], [f for f in chosen if f.law not in WHOLE]
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))

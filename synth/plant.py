@@ -2,13 +2,14 @@
 
 Secrets, places and words have streams of draws of their own, so that none tells about another. Names are absent from
 the filler in every spelling that `leaks` knows. A piece is text that begins with no white space and ends in a line
-break, so that its joins are safe.
+break, so that its joins are safe. One with a picture has U+FFFC in its place, in front of the words or behind them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.render.draws import Draws
 from gristmill.synth import grammar
 from gristmill.synth.atoms import Prepared
@@ -20,12 +21,15 @@ from gristmill.synth.lexicon import names
 from gristmill.synth.media import Shown
 from gristmill.synth.place import Placed, place, placing_of
 from gristmill.synth.plan import BankPlan
-from gristmill.synth.protocol import Bank, Fact, Family
+from gristmill.synth.protocol import Bank, Drawing, Fact, Family
+from gristmill.synth.scenes.drawing import draw
 from gristmill.synth.solvers.leaks import NameScan
 
 Chain = tuple[int, int]
 """A question: its bank, by number, and its chain in that."""
 PieceKind = Literal["record", "query", "answer", "text", "code"]
+IN_FRONT_FRAC = 0.5
+"""Share of pictures that stand in front of the words of their record."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +109,25 @@ def plant(
         bank = family.build(plan.size, lexicon[at : at + count], stream.child("secrets"))
         placed = place(bank, plan.size, placing_of(family), plan.asked, stream.child("places"))
         cuts = _cuts(family, plan, documents, stream.child("cuts"))
-        context = _Context(family, plan, number, manner, stream.child("words"), hosts, cuts)
+        context = _Context(family, plan, number, manner, stream.child("words"), hosts, cuts, _drawn(bank))
         _word(context, bank, placed, pieces, tasks)
         at += count
     return Planted(tuple(pieces), tuple(tasks))
+
+
+def record_text(text: str, fact: Fact, words: Draws) -> str:
+    """A record whole: its words, its body, and the place of its picture."""
+    whole = f"{text}\n{fact.body}" if fact.body else text
+    if fact.drawing is None:
+        return whole + "\n\n"
+    parts = (MEDIUM_CHAR, whole) if words.chance(IN_FRONT_FRAC) else (whole, MEDIUM_CHAR)
+    return "\n\n".join((*parts, ""))
+
+
+def _drawn(bank: Bank) -> dict[Drawing | None, tuple[Shown, ...]]:
+    """The pictures of a bank."""
+    drawings = sorted({f.drawing for f in bank.facts if f.drawing is not None}, key=lambda d: d.svg)
+    return {drawing: (draw(drawing),) for drawing in drawings}
 
 
 @dataclass(frozen=True)
@@ -121,6 +140,7 @@ class _Context:
     hosts: list[str]
     """Taken from its end."""
     cuts: Sequence[Sequence[Cut]]
+    pictures: Mapping[Drawing | None, tuple[Shown, ...]]
 
 
 def _cuts(family: Family, plan: BankPlan, documents: Sequence[Prepared], draws: Draws) -> list[list[Cut]]:
@@ -130,14 +150,16 @@ def _cuts(family: Family, plan: BankPlan, documents: Sequence[Prepared], draws: 
     return choose(some, family.cuts.documents(plan.size), family.cuts.parts(plan.size), draws)
 
 
-def _record(context: _Context, fact: Fact) -> tuple[int, str]:
-    """The template of a record, and its text."""
-    manner, words, wording = context.manner, context.words, context.family.wording
+def _record(context: _Context, fact: Fact, at: float) -> Piece:
+    """A record as it is worded, with its picture."""
+    manner, words, wording = context.manner, context.words, fact.wording or context.family.wording
     embedded = context.family.embeds and words.chance(manner.embedded_frac) and bool(context.hosts)
     of = grammar.embedded_of if embedded else grammar.records_of
     number = words.pick(of(wording, manner.split))
     text = grammar.fill(grammar.record_template(wording, number), fact.slots, words)
-    return number, embed(text, context.hosts.pop(), words) if embedded else text
+    if embedded:
+        text = embed(text, context.hosts.pop(), words)
+    return Piece("record", record_text(text, fact, words), at, number, context.pictures.get(fact.drawing, ()))
 
 
 def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], tasks: list[Asked]) -> None:
@@ -145,9 +167,7 @@ def _word(context: _Context, bank: Bank, placed: Placed, pieces: list[Piece], ta
     wording, words = context.family.wording, context.words
     told: list[range] = []
     for fact, at in zip(bank.facts, placed.facts, strict=True):
-        number, text = _record(context, fact)
-        own = [*_passage(context, fact.ahead, at), Piece("record", text + "\n\n", at, number)]
-        own += _passage(context, fact.behind, at)
+        own = [*_passage(context, fact.ahead, at), _record(context, fact, at), *_passage(context, fact.behind, at)]
         told.append(range(len(pieces), len(pieces) + len(own)))
         pieces += own
     for chain, at in placed.asked:

@@ -16,16 +16,17 @@ from gristmill.render.draws import Draws
 from gristmill.synth.registers import Register
 
 Klass = Literal["A", "B", "C"]
-Law = Literal["sum", "group", "codebook", "path", "weighed", "passage"]
+Law = Literal["sum", "group", "codebook", "path", "choice", "weighed", "passage"]
 """How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
 nothing, wherever the numbers stand (their places may be spread). group: as sums, of operations whose order counts.
 codebook: each letter of the answer is a uniform one of its own. path: rows of injective maps are followed; a reader
-may eliminate the images that it sees, and places must be independent of each other. weighed: what a reader knows is
-computed from a posterior of the family's own. passage: stretches of real documents are put apart, and nothing is
-proved of what a reader knows."""
+may eliminate the images that it sees, and places must be independent of each other. choice: paths of so few rows that
+nothing holds them apart: one of n far away from its question, and no more is claimed (distance only). weighed: what a
+reader knows is computed from a posterior of the family's own. passage: stretches of real documents are put apart, and
+nothing is proved of what a reader knows."""
 SPREAD: frozenset[Law] = frozenset(("sum", "group", "codebook"))
 """Laws whose facts may be spread."""
-WHOLE: frozenset[Law] = frozenset(("path", "weighed", "passage"))
+WHOLE: frozenset[Law] = frozenset(("path", "choice", "weighed", "passage"))
 """Laws whose banks are of one piece: none is made smaller to fit."""
 
 Placing = Literal["by_law", "even", "far", "apart"]
@@ -34,11 +35,21 @@ many strata, all chains having as many; far: far in front of the question; apart
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A picture of a record before it is drawn: an SVG of `width` by `height` pixels."""
+
+    svg: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
 class Fact:
     """One record before it is worded. `chain`: the question that it belongs to; `hop`: its place in it, from 0.
 
     ahead, behind: passages of documents that stand right in front of the record and right behind it: (document, part)
-    as the family's `cuts` count them.
+    as the family's `cuts` count them. `body`: lines that follow its words as they are; `drawing`: the picture beside
+    it; `wording`: its words where these are not those of its family.
     """
 
     slots: Mapping[str, str]
@@ -46,6 +57,9 @@ class Fact:
     hop: int
     ahead: tuple[int, int] | None = None
     behind: tuple[int, int] | None = None
+    body: str = ""
+    drawing: Drawing | None = None
+    wording: "Wording | None" = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +138,7 @@ class Family:
 
     `names_needed(size)` tells how many invented names a bank takes, `build(size, names, draws)` makes it; all that is
     secret comes from `draws`. `embeds`: its records are read by names and numbers alone, so that they may stand beside
-    any sentence (`hosts`).
+    any sentence (`hosts`). `pictured`: some of its records have pictures.
     """
 
     name: str
@@ -138,3 +152,4 @@ class Family:
     placing: Placing = "by_law"
     cuts: Cuts | None = None
     embeds: bool = False
+    pictured: bool = False

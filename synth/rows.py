@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -144,6 +144,14 @@ def _loss(segment: Fields) -> Fields:
     return {"start": segment["start"], "end": segment["end"], "weight": weight, "reason": reason}
 
 
+class _Where(NamedTuple):
+    """Where a piece is: its first token, its first segment, and the number of its picture."""
+
+    start: int
+    segment: int
+    medium: int | None = None
+
+
 def _tasks(
     material: Material,
     stretches: Sequence[Stretch],
@@ -151,10 +159,13 @@ def _tasks(
     split: str,
     proofs: Sequence[Proof] | None,
 ) -> list[Fields]:
-    where: dict[int, tuple[int, int]] = {}
+    where: dict[int, _Where] = {}
+    medium = 0
     for index, (stretch, start) in enumerate(zip(stretches, starts, strict=False)):
         if stretch.piece >= 0:
-            where.setdefault(stretch.piece, (start, index))
+            first = where.setdefault(stretch.piece, _Where(start, index))
+            where[stretch.piece] = first._replace(medium=medium) if stretch.shown else first
+        medium += stretch.shown is not None
     tasks: list[Fields] = []
     for number, asked in enumerate(material.planted.tasks):
         measured = {} if proofs is None else asdict(proofs[number])
@@ -163,11 +174,11 @@ def _tasks(
     return tasks
 
 
-def _task(material: Material, asked: Asked, where: Mapping[int, tuple[int, int]], split: str) -> Fields:
+def _task(material: Material, asked: Asked, where: Mapping[int, _Where], split: str) -> Fields:
     sizes = [length(bits) for bits in material.piece_bits]
-    (query, _), (answer, _) = where[asked.query], where[asked.answer]
+    query, answer = where[asked.query].start, where[asked.answer].start
     evidence = [_evidence(where[fact], sizes[fact], hop) for hop, fact in enumerate(asked.facts)]
-    others = [(where[piece][0], sizes[piece], chain) for piece, chain in asked.others]
+    others = [(where[piece].start, sizes[piece], chain) for piece, chain in asked.others]
     pieces = material.planted.pieces
     digest = blake3(json.dumps([material.plan.number, asked.bank, asked.chain, pieces[asked.query].text]).encode())
     return {
@@ -191,13 +202,12 @@ def _task(material: Material, asked: Asked, where: Mapping[int, tuple[int, int]]
     }
 
 
-def _evidence(where: tuple[int, int], size: int, hop: int) -> Fields:
-    start, segment = where
+def _evidence(where: _Where, size: int, hop: int) -> Fields:
     return {
-        "start": start,
-        "end": start + size,
+        "start": where.start,
+        "end": where.start + size,
         "hop": hop,
-        "segment": segment,
-        "media_idx": None,
+        "segment": where.segment,
+        "media_idx": where.medium,
         "bbox_norm": None,
     }

@@ -1,4 +1,4 @@
-"""The families of tasks, by name."""
+"""The families of tasks, by name: those of text alone, and those whose records have pictures."""
 
 from collections.abc import Mapping
 
@@ -8,6 +8,47 @@ from gristmill.synth.families import (
     chat_recall,
     chunk_order,
     citation_hop,
+    code_use,
+    codebook,
+    common_member,
+    computation_graph,
+    config_layers,
+    copy_distance,
+    cross_modal,
+    fill_middle,
+    functional_walk,
+    group_state,
+    image_coordinate,
+    image_shares,
+    label_map,
+    latent_link,
+    ledger,
+    linked_order,
+    log_correlation,
+    most_cargo,
+    news_tree,
+    object_count,
+    page_needle,
+    render_match,
+    share_sum,
+    table_chain,
+    table_join,
+    two_versions,
+    variable_chain,
+    version_track,
+    visual_diff,
+    weighted_count,
+    which_image,
+)
+from gristmill.synth.protocol import Family
+
+WORDS = (
+    alias_hop,
+    before_after,
+    chat_recall,
+    chunk_order,
+    citation_hop,
+    code_use,
     codebook,
     common_member,
     computation_graph,
@@ -31,37 +72,15 @@ from gristmill.synth.families import (
     version_track,
     weighted_count,
 )
-from gristmill.synth.protocol import Family
+PICTURES = (
+    cross_modal,
+    image_coordinate,
+    image_shares,
+    object_count,
+    page_needle,
+    render_match,
+    visual_diff,
+    which_image,
+)
 
-FAMILIES: Mapping[str, Family] = {
-    module.FAMILY.name: module.FAMILY
-    for module in (
-        alias_hop,
-        before_after,
-        chat_recall,
-        chunk_order,
-        citation_hop,
-        codebook,
-        common_member,
-        computation_graph,
-        config_layers,
-        copy_distance,
-        fill_middle,
-        functional_walk,
-        group_state,
-        label_map,
-        latent_link,
-        ledger,
-        linked_order,
-        log_correlation,
-        most_cargo,
-        news_tree,
-        share_sum,
-        table_chain,
-        table_join,
-        two_versions,
-        variable_chain,
-        version_track,
-        weighted_count,
-    )
-}
+FAMILIES: Mapping[str, Family] = {module.FAMILY.name: module.FAMILY for module in (*WORDS, *PICTURES)}

@@ -5,10 +5,11 @@ that no letter tells about another. `size.spare` signs of a book are not asked.
 """
 
 from collections.abc import Sequence
+from functools import cache
+from itertools import product
 
 from gristmill.render.draws import Draws
 from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
-from gristmill.synth.solvers.codebooks import ALPHABET, words
 
 WORDING = Wording(
     clauses=(
@@ -51,12 +52,18 @@ WORDING = Wording(
     ),
 )
 
+ALPHABET = "adeilnorst"
 _FIRST, _PAST = 100, 1000
 
 
 def names_needed(size: Size) -> int:
     """One a book."""
     return size.chains
+
+
+@cache
+def _words(letters: int) -> tuple[str, ...]:
+    return tuple(map("".join, product(ALPHABET, repeat=letters)))
 
 
 def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
@@ -76,7 +83,7 @@ def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
         slots = {"book": book, "signs": " ".join(facts[fact].slots["sign"] for fact in asked)}
         questions.append(Question(slots, tuple(asked), "".join(facts[fact].slots["letter"] for fact in asked)))
     params = {"chains": size.chains, "hops": size.hops, "spare": size.spare}
-    return Bank(tuple(facts), tuple(questions), words(size.hops), params)
+    return Bank(tuple(facts), tuple(questions), _words(size.hops), params)
 
 
 FAMILY = Family(

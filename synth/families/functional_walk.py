@@ -78,9 +78,10 @@ FAMILY = Family(
     klass="A",
     law="path",
     sizes=(
-        Size(tier=2, chains=48, hops=6, asked=12, spare=2),
+        Size(tier=3, chains=48, hops=7, asked=10, spare=2),
         Size(tier=2, chains=40, hops=5, asked=6, spare=2),
         Size(tier=2, chains=28, hops=5, asked=2, spare=2),
+        Size(tier=1, chains=56, hops=3, asked=4, spare=2),
     ),
     wording=WORDING,
     names_needed=names_needed,

@@ -5,10 +5,10 @@ commute: dates tell which comes first, and have nothing to do with places in the
 """
 
 from collections.abc import Sequence
+from itertools import permutations
 
 from gristmill.render.draws import Draws
 from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
-from gristmill.synth.solvers.moves import LETTERS, arrangements, moved
 
 WORDING = Wording(
     clauses=(
@@ -17,7 +17,7 @@ WORDING = Wording(
         "a slip dated {when} tells the porters to take {name} by old places {order}",
         "old places {order}, read from the left, make the new {name}, dated {when}",
         "by the sheet dated {when} the things of {name} come in the sequence {order} of where they were",
-        "dated {when} is the rule that puts {name} into the sequence {order}",
+        "the rule that puts {name} into the sequence {order} of its old places is dated {when}",
         "someone signed the change of {name} to old places {order}, dated {when}",
         "{name} follows {order}, counted by where things stood before, as dated {when}",
         "the plan for {name} has old places {order} from left to right, dated {when}",
@@ -26,7 +26,7 @@ WORDING = Wording(
         "they read the old places of {name} as {order} in the memo dated {when}",
         "things in {name} were shifted to {order}, old places first to last, dated {when}",
         "the reshuffle of {name} dated {when} goes by old places {order}",
-        "dated {when}, old places {order} is all that the card for {name} says",
+        "the card for {name}, dated {when}, says nothing but old places {order}",
         "when it came to {name} the letter dated {when} asked for old places {order}",
     ),
     fields=(
@@ -45,12 +45,13 @@ WORDING = Wording(
         "{name} started as {letters} and was laid out anew {hops} times. How does it stand after the latest date",
         "take {letters} for {name} and go through its {hops} changes, the earliest first. Which row comes out",
         "in which sequence do the letters {letters} of {name} stand once all {hops} dated orders have been carried out",
-        "replay the {hops} moves of {name} from {letters} on, whatever their places in the text. What is left standing",
+        "replay the {hops} moves of {name} by date, from {letters} on, wherever they are told. What is left standing",
         "if {name} was {letters} before the earliest of its {hops} orders, what is it behind the last one",
         "sort the {hops} notes about {name} by date and carry them out on {letters}. Spell the result",
     ),
 )
 
+LETTERS = "ABCDEF"
 _YEARS = (1990, 2026)
 
 
@@ -68,12 +69,13 @@ def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
         evidence = tuple(range(len(facts), len(facts) + size.hops))
         row = letters
         for hop, when in enumerate(_dates(size.hops, draws)):
-            order = "".join(str(place) for place in draws.shuffled(range(1, size.modulus + 1)))
+            places = draws.shuffled(range(size.modulus))
+            order = "".join(str(place + 1) for place in places)
             facts.append(Fact({"name": name, "when": when, "order": order}, chain, hop))
-            row = moved(row, order)
+            row = "".join(row[place] for place in places)
         questions.append(Question({"name": name, "letters": letters, "hops": str(size.hops)}, evidence, row))
     params = {"chains": size.chains, "hops": size.hops, "places": size.modulus}
-    return Bank(tuple(facts), tuple(questions), arrangements(letters), params)
+    return Bank(tuple(facts), tuple(questions), tuple(map("".join, permutations(letters))), params)
 
 
 def _dates(count: int, draws: Draws) -> list[str]:

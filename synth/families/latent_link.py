@@ -1,8 +1,9 @@
 """T17, latent association: a query names a country, a record its capital, its code or a sight of it, and neither says
 that they belong together; from there a path goes on to a number. Class A.
 
-Slots of a record: one, other: "M of the club C" and a cue; a member and the next; the last one and "number N". Which
-country is with which member is drawn: knowledge of the world tells which record is meant, and nothing about the end.
+Slots of a record: one, other: a member and a cue; a member and the next; the last one and "number N". Which country is
+with which member is drawn: knowledge of the world tells which record is meant, and nothing about the end. The query
+shares no word with the record that it means. One bank a sequence, as the cues of two would be the same.
 """
 
 from collections.abc import Sequence
@@ -42,14 +43,14 @@ WORDING = Wording(
         '<lot of="{one}" is="{other}"/>',
     ),
     asks=(
-        "in the club {club} somebody has a card that has to do with {country}. Follow the pairs to a number. Which",
-        "begin with the member of {club} whose lot belongs to {country}. Which number ends the chain",
-        "{country} fell to one member of {club}. Go on from pair to pair: what number is at the end",
-        "which number do you reach in {club} from whoever holds something of {country}",
-        "look for {country} in {club}, though nobody wrote that word, and trace it to its number. What is it",
-        "think of {country}: who of {club} is meant, and which number is at the far end of that chain",
-        "the one in {club} with a lot from {country} leads to others and at last to which number",
-        "what number closes the chain that opens in {club} with a thing or a place of {country}",
+        "somebody has a thing from {country}. Follow that person's trail until a number comes up. Which one is it",
+        "start from whoever is linked to {country}; where the trail ends there is a number. Name it",
+        "{country} leads to one person, that one to another, and so on. What number is last",
+        "which number do you reach from {country}, going from name to name",
+        "the records never use the word {country}, yet they mean it. Go on from there to the end: what is the number",
+        "think of {country}: who is meant, and what is the number at the far end",
+        "trace {country} through the names that follow from it. Which number closes the trail",
+        "a traveller comes home from {country} and asks what number awaits at the end of its trail",
     ),
 )
 
@@ -57,8 +58,8 @@ _FIRST, _PAST = 1000, 10_000
 
 
 def names_needed(size: Size) -> int:
-    """The club, and members for all hops but the first."""
-    return 1 + size.chains * (size.hops - 1)
+    """Members for all hops but the first."""
+    return size.chains * (size.hops - 1)
 
 
 def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
@@ -66,20 +67,19 @@ def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
     numbers: set[int] = set()
     while len(numbers) < size.chains:
         numbers.add(draws.integer(_FIRST, _PAST))
-    club, values = names[0], [str(number) for number in sorted(numbers)]
+    values = [str(number) for number in sorted(numbers)]
     asked = draws.some(tuple(countries()), size.chains)
-    nodes = paths.layers(size, [*asked, *names[1:]], values, draws)
+    nodes = paths.layers(size, [*asked, *names], values, draws)
     facts: list[Fact] = []
     for fact in paths.rows(nodes, "one", "other"):
         one, other = fact.slots["one"], fact.slots["other"]
         if fact.hop == 0:
-            one, other = f"{other} of the club {club}", countries()[one][draws.pick(KINDS)]
+            one, other = other, countries()[one][draws.pick(KINDS)]
         elif fact.hop == size.hops - 1:
             other = f"number {other}"
         facts.append(Fact({"one": one, "other": other}, fact.chain, fact.hop))
     questions = tuple(
-        Question({"country": nodes[0][c], "club": club}, paths.evidence(size, c), nodes[-1][c])
-        for c in range(size.chains)
+        Question({"country": nodes[0][c]}, paths.evidence(size, c), nodes[-1][c]) for c in range(size.chains)
     )
     return Bank(tuple(facts), questions, tuple(sorted(values)), paths.params(size))
 
@@ -90,9 +90,10 @@ FAMILY = Family(
     klass="A",
     law="path",
     sizes=(
+        Size(tier=3, chains=48, hops=7, asked=8),
         Size(tier=2, chains=48, hops=5, asked=8),
         Size(tier=2, chains=32, hops=5, asked=4),
-        Size(tier=2, chains=28, hops=5, asked=2),
+        Size(tier=1, chains=52, hops=3, asked=4),
     ),
     wording=WORDING,
     names_needed=names_needed,

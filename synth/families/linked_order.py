@@ -73,9 +73,10 @@ FAMILY = Family(
     klass="A",
     law="path",
     sizes=(
-        Size(tier=2, chains=64, hops=6, asked=16),
+        Size(tier=3, chains=56, hops=7, asked=10),
         Size(tier=2, chains=48, hops=5, asked=8),
         Size(tier=2, chains=32, hops=5, asked=4),
+        Size(tier=1, chains=56, hops=3, asked=4),
     ),
     wording=WORDING,
     names_needed=names_needed,

@@ -83,9 +83,10 @@ FAMILY = Family(
     klass="A",
     law="path",
     sizes=(
+        Size(tier=3, chains=48, hops=7, asked=8),
         Size(tier=2, chains=48, hops=5, asked=8),
         Size(tier=2, chains=32, hops=5, asked=4),
-        Size(tier=2, chains=28, hops=5, asked=2),
+        Size(tier=1, chains=56, hops=3, asked=4),
     ),
     wording=WORDING,
     names_needed=names_needed,

@@ -48,11 +48,12 @@ class Unproved(Exception):
 class Records:
     """Texts of records by the token where they begin; in which of them each invented name stands.
 
-    memo: what a law keeps from one task of a bank for the next.
+    pictures: the files of those that have one; memo: what a law keeps from one task of a bank for the next.
     """
 
     texts: Mapping[int, str]
     named: Mapping[str, frozenset[int]]
+    pictures: Mapping[int, bytes] = field(default_factory=dict[int, bytes])
     memo: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
 
     def with_name(self, name: str) -> list[int]:
@@ -125,8 +126,9 @@ class Law:
     """`prove` raises Unproved or Contradiction; `look` takes the query, the records of the bank, and the answer.
 
     `solve` finds the answer of a query from records, None where one is missing. `klass`: what is proved of a window
-    without all evidence (`trainer_schema.TASK_CLASSES`). `distance_only`: one record holds the answer, which asks for
-    a long way and not for many places. `solved_by`: cheaters that do what the solver does, and are no short cuts here.
+    without all evidence (`trainer_schema.TASK_CLASSES`). `distance_only`: what is asked for stands in so few places
+    that one window may hold it; no more is claimed than that it is far away. `solved_by`: cheaters that do what the
+    solver does, and are no short cuts here.
     """
 
     prove: Callable[[Seen, Asked], Found]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from gristmill.synth.solvers.asking import Records, View
 from gristmill.synth.solvers.laws import LAWS
-from gristmill.synth.solvers.prove import records_of
 from gristmill.synth.solvers.reading import Reading
+from gristmill.synth.solvers.records import read_records, record_pieces
 from gristmill.synth.solvers.words import names_in
 
 SIGMAS = 3.0
@@ -85,14 +85,14 @@ class Score:
 
 def puzzles(reading: Reading) -> list[Puzzle]:
     """Puzzles for each task of a row; records are those of its bank: evidence and distractors, and no labels."""
-    texts = {s: reading.piece(s, e) for (s, e), k in zip(reading.spans, reading.kinds, strict=True) if k == "record"}
+    pieces = {piece.span[0]: piece for piece in record_pieces(reading)}
     banks: dict[tuple[int, ...], Records] = {}
     out: list[Puzzle] = []
     for task in reading.tasks:
         query = reading.piece(task["query_start"], task["query_end"])
         bank = tuple(sorted({part["start"] for part in (*task["evidence"], *task["distractors"])}))
         if bank not in banks:
-            banks[bank] = records_of({start: texts[start] for start in bank if start in texts})
+            banks[bank] = read_records(reading, [pieces[start] for start in bank])
         for view in LAWS[task["family"]].look(query, banks[bank], task["answer"]):
             records = _shown(banks[bank], view, task["query_start"])
             place = (task["query_start"], reading.context)

@@ -42,23 +42,21 @@ def _pattern(what: str) -> re.Pattern[str]:
 
 
 def read_country(text: str) -> PathQuery:
-    """Raises Contradiction where a query has not one country and one name, that of the club."""
-    found, names = set(_pattern("country").findall(text)), set(names_in(text))
-    if len(found) != 1 or len(names) != 1 or numbers_in(text):
-        raise Contradiction(f"a query with countries {sorted(found)} and names {sorted(names)}")
-    (club,) = names
-    return PathQuery(found.pop(), (club,), key=club)
+    """Raises Contradiction where a query has not one country, or has invented names or numbers."""
+    found = set(_pattern("country").findall(text))
+    if len(found) != 1 or names_in(text) or numbers_in(text):
+        raise Contradiction(f"a query with countries {sorted(found)} and names {names_in(text)}")
+    return PathQuery(found.pop())
 
 
 def read_pair(query: PathQuery, text: str) -> Edge:
     """A cue leads to the member that has it, a member to the next, the last to a number. Raises Contradiction."""
     names, numbers, cues = names_in(text), numbers_in(text), _pattern("cue").findall(text)
-    members = [name for name in names if name not in query.tables]
-    if len(names) == 2 and len(members) == 1 and len(cues) == 1 and not numbers:
-        return Edge(_country_of()[cues[0]], members[0])
+    if len(names) == len(cues) == 1 and not numbers:
+        return Edge(_country_of()[cues[0]], names[0])
     if len(names) == len(numbers) == 1 and not cues and len(str(numbers[0])) == _DIGITS:
         return Edge(names[0], str(numbers[0]))
-    if cues or len(members) < len(names):
+    if cues:
         raise Contradiction(f"a record with names {names}, numbers {numbers} and cues {cues}")
     return read_link(query, text)
 
@@ -67,4 +65,8 @@ def _pairs(query: PathQuery, texts: Sequence[str]) -> list[Edge]:
     return [read_pair(query, text) for text in texts]
 
 
-COUNTRIES = PathReader(read_country, _pairs, follow, starts)
+def _has_cue(text: str) -> bool:
+    return bool(_pattern("cue").search(text))
+
+
+COUNTRIES = PathReader(read_country, _pairs, follow, starts, foreign=_has_cue)

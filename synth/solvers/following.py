@@ -23,14 +23,12 @@ R = TypeVar("R")
 class PathQuery(NamedTuple):
     """Where to start; what else all questions of a bank have alike: tables in their order, and how many steps to go.
 
-    () and 0 where rows have no tables, and a path is followed until it ends. key: the name that the query asks about,
-    "" where that is the start.
+    () and 0 where rows have no tables, and a path is followed until it ends.
     """
 
     start: str
     tables: tuple[str, ...] = ()
     steps: int = 0
-    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class PathReader(Generic[R]):
 
     walk: (answer, rows that lead to it) of a query, the answer None where a row is missing, as if one row (-1: none)
     were not there; starts: where else the query could begin, its own start among them. `spare`: rows of a bank may
-    belong to no path.
+    belong to no path. foreign: whether a record of no bank that has its names could be one of these all the same.
     """
 
     query: Callable[[str], PathQuery]
@@ -47,6 +45,7 @@ class PathReader(Generic[R]):
     walk: Callable[[PathQuery, Sequence[R], int], tuple[str | None, list[int]]]
     starts: Callable[[PathQuery, Sequence[R]], list[str]]
     spare: bool = False
+    foreign: Callable[[str], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def paths_law(reader: PathReader[R]) -> Law:
         if known not in records.memo:
             records.memo[known] = _ends(reader, asked, records)
         ends, values = records.memo[known]
-        return (View(asked.key or asked.start, ends, values, answer),)
+        return (View(asked.start, ends, values, answer),)
 
     def solve(query: str, records: Records) -> str | None:
         asked = reader.query(query)
@@ -109,6 +108,8 @@ def _followed(reader: PathReader[R], query: PathQuery, asked: Asked, paths: _Pat
     for row in path:
         if reader.walk(query, paths.rows, row)[0] is not None:
             raise Unproved("not_necessary", f"the record at {bank[row][0]}", asked.index)
+    if tuple(path) not in paths.chains:
+        raise Unproved("claims", "a path that begins where none of its bank does", asked.index)
     return tuple(path)
 
 
@@ -120,6 +121,8 @@ def _read_bank(reader: PathReader[R], seen: Seen, asked: Asked, query: PathQuery
     own = {start for start, _ in bank}
     if any(not seen.records.named[name] <= own for text in texts for name in names_in(text)):
         raise Unproved("leak", "a name of the bank stands in records of another", asked.index)
+    if reader.foreign and any(reader.foreign(text) for at, text in seen.records.texts.items() if at not in own):
+        raise Unproved("leak", "a record of another bank may be meant", asked.index)
     found = [reader.walk(query._replace(start=start), rows, -1) for start in reader.starts(query, rows)]
     chains = tuple(tuple(path) for end, path in found if end is not None)
     ends = tuple(sorted({end for end, _ in found if end is not None}))

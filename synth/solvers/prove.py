@@ -5,32 +5,34 @@
 * readable: valid ids spell a text, encoding it again gives the ids, padding is at most MAX_PAD;
 * media: places are as many as each medium costs, named by one segment, without a target; bytes that came have their
   sha256;
-* spans: query, answer, evidence and distractors are segments of kind query, answer and record, all evidence stands in
-  front of the query, the answer right behind it, and all of them are in one attention group;
+* spans: query, answer, evidence and distractors are segments of kind query, answer and record (a picture and the
+  words beside it are one record), all evidence stands in front of the query, the answer right behind it, and all of
+  them are in one attention group;
 * solved: the reference solver finds the stored answer from the text of all records, by the stored evidence and no
   other record;
 * necessary: without any one evidence record it finds none;
-* hidden: no name of a record stands anywhere but in planted pieces, in any spelling; each name that a task goes by
-  stands in no record outside of its bank;
+* hidden: no name of a record or a query stands anywhere but in planted pieces, in any spelling; each name that a task
+  goes by stands in no record outside of its bank;
 * spread: a row of SPREAD_CONTEXT tokens and SPREAD_TASKS tasks asks for the whole window (`check_spread`);
 * scattered: cover numbers, extent and epsilon at the windows of `windows.WINDOW_PARTS` are computed anew, and epsilon
-  at a sixteenth is at most MAX_EPSILON.
+  at a sixteenth is at most MAX_EPSILON, but for families that claim no more than distance (`Law.distance_only`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.tokenizer import Tokenizer
-from gristmill.synth.solvers.asking import Asked, Found, Law, Records, Seen, Unproved
+from gristmill.synth.solvers.asking import Asked, Found, Law, Seen, Unproved
 from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.leaks import NameScan
 from gristmill.synth.solvers.passages import TEXT_KINDS
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
+from gristmill.synth.solvers.records import read_records, record_pieces
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
 from gristmill.synth.solvers.windows import WINDOW_PARTS
 from gristmill.synth.solvers.words import Contradiction, names_in
@@ -69,9 +71,9 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
             raise Unproved("padding", f"{reading.context - reading.n_tokens} tokens")
         _check_media(reading)
         check_joins(reading, tokenizer)
-        texts = _planted(reading, "record")
-        _check_leaks(reading, texts)
-        seen = Seen(reading, records_of(texts))
+        pieces = record_pieces(reading)
+        _check_leaks(reading, [*(piece.text for piece in pieces), *_queries(reading)])
+        seen = Seen(reading, read_records(reading, pieces))
         proofs = [_guarded(seen, tokenizer, index) for index in range(len(reading.tasks))]
     except Unreadable as error:
         raise Unproved("unreadable", str(error)) from None
@@ -109,23 +111,14 @@ def _guarded(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
         raise Unproved("unsolved", str(error), index) from None
 
 
-def records_of(texts: Mapping[int, str]) -> Records:
-    """Records with the places of their names."""
-    found: dict[str, set[int]] = {}
-    for start, text in texts.items():
-        for name in names_in(text):
-            found.setdefault(name, set()).add(start)
-    return Records(texts, {name: frozenset(starts) for name, starts in found.items()})
-
-
-def _planted(reading: Reading, kind: str) -> dict[int, str]:
+def _queries(reading: Reading) -> list[str]:
     spans = zip(reading.spans, reading.kinds, strict=True)
-    return {start: reading.piece(start, end) for (start, end), found in spans if found == kind}
+    return [reading.piece(start, end) for (start, end), found in spans if found == "query"]
 
 
-def _check_leaks(reading: Reading, records: Mapping[int, str]) -> None:
-    """Every name of a record, in any spelling, stands in planted pieces alone."""
-    names = {name.lower() for text in records.values() for name in names_in(text)}
+def _check_leaks(reading: Reading, texts: Sequence[str]) -> None:
+    """Every name of these, in any spelling, stands in planted pieces alone."""
+    names = {name.lower() for text in texts for name in names_in(text)}
     scan = NameScan(names)
     filler: list[bytes] = []
     planted = np.zeros(len(reading.text) + 1, np.bool_)
@@ -207,11 +200,27 @@ def _check_values(task: Mapping[str, Any], index: int) -> None:
         raise Unproved("claims", "null where there must be a value", index)
 
 
+class _Piece(NamedTuple):
+    """A planted piece: `segment` is its first one, `medium` the number of its picture."""
+
+    kind: str
+    group: int
+    segment: int
+    medium: int | None
+
+
+def _pieces(reading: Reading) -> dict[Span, _Piece]:
+    both = zip(reading.spans, reading.kinds, reading.groups, strict=True)
+    found = {span: _Piece(kind, group, number, None) for number, (span, kind, group) in enumerate(both)}
+    for piece in record_pieces(reading):
+        group = reading.groups[piece.segment]
+        found[piece.span] = _Piece("record", group, piece.segment, piece.medium)
+    return found
+
+
 def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple[list[Span], list[Span]]:
     """Evidence and distractors as spans."""
-    where = {
-        span: (kind, group) for span, kind, group in zip(reading.spans, reading.kinds, reading.groups, strict=True)
-    }
+    where = _pieces(reading)
     query, answer = (task["query_start"], task["query_end"]), (task["answer_start"], task["answer_end"])
     evidence = [(e["start"], e["end"]) for e in task["evidence"]]
     others = [(d["start"], d["end"]) for d in task["distractors"]]
@@ -220,13 +229,13 @@ def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple
     told = ("record", *TEXT_KINDS) if task["klass"] == "C" else ("record",)
     wanted = [(query, ("query",)), (answer, ("answer",)), *((span, told) for span in (*evidence, *others))]
     for span, kind in wanted:
-        if where.get(span, ("none", 0))[0] not in kind:
+        if span not in where or where[span].kind not in kind:
             raise Unproved("spans", f"{span} is no {kind[0]}", index)
     if not evidence or max(end for _, end in evidence) > query[0] or answer[0] != query[1]:
         raise Unproved("spans", "evidence, query and answer are not in this order", index)
-    at = {span: number for number, span in enumerate(reading.spans)}
-    if any(at[e["start"], e["end"]] != e["segment"] for e in task["evidence"]):
-        raise Unproved("spans", "evidence names another segment", index)
-    if len({where[span][1] for span in (query, answer, *evidence)}) != 1:
+    told = [(e["segment"], e["media_idx"]) for e in task["evidence"]]
+    if told != [(where[span].segment, where[span].medium) for span in evidence]:
+        raise Unproved("spans", "evidence names another segment or picture", index)
+    if len({where[span].group for span in (query, answer, *evidence)}) != 1:
         raise Unproved("groups", "evidence, query and answer are in different attention groups", index)
     return evidence, others

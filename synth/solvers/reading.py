@@ -35,9 +35,9 @@ class Unreadable(Exception):
 class Reading:
     """One row: `spans`, `kinds` and `groups` of its segments, `tasks` the column as plain data.
 
-    `docs` and `offsets`: of each segment, its document and how many tokens of that stand in front.
-    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins. `media_idx` is that of each segment,
-    `media` the column, `faults` what is wrong with it, and `media_bytes` what came beside the row, by sha256.
+    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins. `docs`, `offsets` and `media_idx`
+    are of each segment its document, how many tokens of that stand in front, and its medium; `media` is the column,
+    `faults` what is wrong with it, and `media_bytes` what came beside the row, by sha256.
     """
 
     context: int

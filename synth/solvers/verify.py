@@ -20,6 +20,7 @@ from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import TrainerFormat, packed_schema
 from gristmill.synth.solvers.asking import Unproved
+from gristmill.synth.solvers.media_files import MediaFiles
 from gristmill.synth.solvers.prove import Proof, prove
 from gristmill.synth.solvers.reading import Reading, Unreadable, read_row
 
@@ -69,9 +70,11 @@ def _agree(claimed: Any, measured: Any) -> bool:
     return claimed == measured
 
 
-def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer) -> Verified:
-    """Every row of these files. Raises VerifyError at the first that fails: the file, the row, the task, and why."""
+def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer, media_paths: Iterable[Path] = ()) -> Verified:
+    """Every row of these files, with the media in the others. Raises VerifyError at the first that fails: the file, the
+    row, the task, and why."""
     done = Verified()
+    media = MediaFiles(media_paths)
     for path in paths:
         first = 0
         for batch in read_ipc(path):
@@ -81,7 +84,7 @@ def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer) -> Verified:
                 where = f"{path} row {first + index}"
                 if not same:
                     raise VerifyError("row_id is not that of the content", where)
-                _verify_one(where, batch.slice(index, 1), tokenizer, done)
+                _verify_one(where, batch.slice(index, 1), tokenizer, media, done)
             first += batch.num_rows
     return done
 
@@ -97,9 +100,11 @@ def _check_format(path: Path, batch: pa.RecordBatch, tokenizer: Tokenizer) -> No
         raise VerifyError("the columns are not those of trainer rows", str(path))
 
 
-def _verify_one(where: str, row: pa.RecordBatch, tokenizer: Tokenizer, done: Verified) -> None:
+def _verify_one(
+    where: str, row: pa.RecordBatch, tokenizer: Tokenizer, media: Mapping[bytes, bytes], done: Verified
+) -> None:
     try:
-        reading = read_row(row, tokenizer)
+        reading = read_row(row, tokenizer, media)
         verify_reading(reading, tokenizer)
     except Unreadable as error:
         raise VerifyError(f"not proved: unreadable: {error}", where) from None

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.render.draws import Draws
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.plan import BankPlan
@@ -11,8 +12,8 @@ from gristmill.synth.plant import Asked, Manner, Piece, Planted, plant
 from gristmill.synth.protocol import Size
 from gristmill.synth.solvers import asking
 from gristmill.synth.solvers.laws import LAWS
-from gristmill.synth.solvers.prove import records_of
 from gristmill.synth.solvers.reading import Reading
+from gristmill.synth.solvers.records import read_records, record_pieces
 
 CONTEXT = 1 << 19
 
@@ -26,20 +27,43 @@ def planted(family: str, size: Size, key: int, asked: int = 0) -> Planted:
 
 
 def reading_of(bank: Planted, context: int = CONTEXT) -> Reading:
-    """The pieces at their places in a text of nothing but spaces, and the tasks."""
-    text, spans, kinds = bytearray(), list[tuple[int, int]](), list[str]()
+    """The pieces at their places in a text of nothing but spaces, of which a picture takes one; and the tasks."""
+    text, spans, kinds, done = bytearray(), list[tuple[int, int]](), list[str](), 0
+    room = context - sum(len(piece.text.encode()) for piece in bank.pieces)
+    media, media_idx = list[Task](), list[int | None]()
     where: dict[int, tuple[int, int]] = {}
     for index in sorted(range(len(bank.pieces)), key=lambda i: (bank.pieces[i].at, i)):
         piece = bank.pieces[index]
-        text += b" " * (int(piece.at * context) - len(text))
-        where[index] = (len(text), len(text) + len(piece.text.encode()))
-        text += piece.text.encode()
-        spans.append(where[index])
-        kinds.append(piece.kind)
-    tasks = tuple(_task(asked, where) for asked in bank.tasks)
-    ids = np.zeros(0, np.uint32)
+        text += b" " * (int(piece.at * room) + done - len(text))
+        first = len(text)
+        for number, part in enumerate(piece.text.split(MEDIUM_CHAR) if piece.media else [piece.text]):
+            for added, kind in ((" " * bool(number), "image"), (part, piece.kind)):
+                if added:
+                    spans.append((len(text), len(text) + len(added.encode())))
+                    kinds.append(kind)
+                    media_idx.append(len(media) if kind == "image" else None)
+                    media += (
+                        [{"sha256": piece.media[(number - 1) % len(piece.media)].medium.sha256}]
+                        if kind == "image"
+                        else []
+                    )
+                    text += added.encode()
+        where[index] = (first, len(text))
+        done += len(text) - first
     return Reading(
-        context, len(text), ids, bytes(text), np.arange(len(text) + 1), tuple(spans), tuple(kinds), (0,), tasks
+        context=context,
+        n_tokens=len(text),
+        ids=np.zeros(0, np.uint32),
+        text=bytes(text),
+        bytes_at=np.arange(len(text) + 1),
+        spans=tuple(spans),
+        kinds=tuple(kinds),
+        groups=(0,),
+        tasks=tuple(_task(asked, where) for asked in bank.tasks),
+        docs=(0,) * len(spans),
+        media_idx=tuple(media_idx),
+        media=tuple(media),
+        media_bytes={shown.medium.sha256: shown.data for piece in bank.pieces for shown in piece.media},
     )
 
 
@@ -60,8 +84,7 @@ def _task(asked: Asked, where: dict[int, tuple[int, int]]) -> Task:
 
 def prove_all(reading: Reading) -> list[asking.Found]:
     """What the law of each task proves; raises as it does."""
-    spans = zip(reading.spans, reading.kinds, strict=True)
-    seen = asking.Seen(reading, records_of({s: reading.piece(s, e) for (s, e), kind in spans if kind == "record"}))
+    seen = asking.Seen(reading, read_records(reading, record_pieces(reading)))
     found: list[asking.Found] = []
     for index, task in enumerate(reading.tasks):
         evidence, others = (

@@ -2,6 +2,8 @@
 
 import pytest
 
+from gristmill.synth.families.catalogue import FAMILIES
+from gristmill.synth.scenes import drawing
 from tests.synth.corpus import SUMS, documents, made, tokenizer
 
 
@@ -13,3 +15,12 @@ def corpus() -> None:
     for tokens, name in ((300_000, "deepseek"), (150_003, "deepseek"), (196_608, "bytes")):
         assert documents(tokens, name)
     assert made(50_001, families=SUMS).num_rows == 1
+
+
+@pytest.fixture(autouse=True)
+def pictures(request: pytest.FixtureRequest) -> None:
+    """Families with pictures are tried where pictures can be drawn."""
+    family = getattr(request.node, "callspec", None) and request.node.callspec.params.get("family")
+    found = FAMILIES.get(family, family) if isinstance(family, str) else family
+    if getattr(found, "pictured", False) and drawing.absent():
+        pytest.skip(f"pictures cannot be drawn: {drawing.absent()}")

@@ -72,7 +72,7 @@ def form(context: int, name: str = "deepseek") -> TrainerFormat:
 
 @cache
 def built(context: int, mode: Mode, name: str = "deepseek") -> Built:
-    params = SynthParams(context=context, sequences=1, seed=3, modes={mode: 1}, image_cost=COST)
+    params = SynthParams(context, 1, 3, {mode: 1}, ("share_sum",), image_cost=COST)
     docs = prepared(context // 400, name)
     (plan,) = plans(params, docs, tokenizer(name))
     return build_with_media(plan, params, content_order(docs), tokenizer(name), form(context, name))

@@ -10,8 +10,9 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.lexicon import names
 from gristmill.synth.protocol import Bank, Fact, Family
 from gristmill.synth.registers import REGISTERS
+from gristmill.synth.scenes.drawing import draw
 from gristmill.synth.solvers.laws import LAWS
-from gristmill.synth.solvers.prove import records_of
+from gristmill.synth.solvers.records import records_of
 from gristmill.synth.solvers.words import names_in, numbers_in
 
 MIN_TEMPLATES = 200
@@ -56,11 +57,12 @@ class TestTemplates:
         bank, draws = bank_of(family), Draws("fill", family.name)
         count = grammar.record_templates(family.wording)
         templates, asks = iter(range(count)), cycle(range(grammar.ASK_TEMPLATES))
+        pictures = {n: draw(fact.drawing).data for n, fact in enumerate(bank.facts) if fact.drawing is not None}
         told = 0
         while told < count:
             texts = [_told(family, fact, next(templates, told % 7), draws) for fact in bank.facts]
             told += len(texts)
-            records = records_of(dict(enumerate(texts)))
+            records = records_of(dict(enumerate(texts)), pictures)
             for number in asks if told >= count else islice(asks, 8):
                 question = bank.questions[number % len(bank.questions)]
                 text = grammar.fill(grammar.ask_template(family.wording, number), question.slots, draws)
@@ -74,12 +76,13 @@ class TestTemplates:
 
 
 def _told(family: Family, fact: Fact, number: int, draws: Draws) -> str:
-    text = grammar.fill(grammar.record_template(family.wording, number), fact.slots, draws)
+    wording = fact.wording or family.wording
+    text = grammar.fill(grammar.record_template(wording, number), fact.slots, draws)
     assert text == text.strip() and "\n\n" not in text and "{" not in text
     told = " ".join(fact.slots.values())
     assert sorted(names_in(text)) == sorted(names_in(told)), text
     assert sorted(numbers_in(text)) == sorted(numbers_in(told)), text
-    return text
+    return f"{text}\n{fact.body}" if fact.body else text
 
 
 def _core(family: Family, number: int) -> str:
