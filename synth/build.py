@@ -31,11 +31,13 @@ from gristmill.synth.solvers.reading import read_row
 REASONS: Mapping[str, str] = {
     **materialise.REASONS,
     **asking.REASONS,
-    "unasked": "a window knows too much of a question, which was left out; the sequence was not",
+    "unasked": "a window, or words alone, know too much of a question, which was left out; the sequence was not",
 }
 """Every reason why a planned sequence is discarded, and why a question is."""
 MAX_UNASKED = 16
 """Of a sequence."""
+LEFT_OUT = ("epsilon", "alike")
+"""Proofs that fail for what was drawn: the question is left out, and not its sequence."""
 
 _COST_STRIDE = 5
 
@@ -113,7 +115,7 @@ def build_with_media(
 ) -> Built:
     """The proved row of a plan and its media; `documents` in content order.
 
-    A question of which a window knows too much is not asked: the sequence is made again without it.
+    A question of which a window knows too much, or words alone, is not asked: the sequence is made again without it.
     Raises Discarded, and UsageError where the format counts pictures by another cost than `params`.
     """
     unasked: set[Chain] = set()
@@ -126,7 +128,12 @@ def build_with_media(
         try:
             proofs = prove.prove(read_row(draft, tokenizer, shown), tokenizer)
         except Unproved as error:
-            if error.reason != "epsilon" or len(unasked) == MAX_UNASKED or len(material.planted.tasks) == 1:
+            if (
+                error.reason not in LEFT_OUT
+                or error.task < 0
+                or len(unasked) == MAX_UNASKED
+                or len(material.planted.tasks) == 1
+            ):
                 raise Discarded(error.reason, error.detail) from None
             asked = material.planted.tasks[error.task]
             unasked.add((asked.bank, asked.chain))

@@ -44,8 +44,8 @@ LONG_PARTS, LONG_ATOM = 128, 4096
 """A document with a stretch of more than a 128th of the window (or so many tokens) that has no place for a record is
 not drawn for tasks: a table of half a megabyte would leave a hole in the evidence."""
 MISSES_BEFORE_SCAN = 32
-CUT_CHOICE, CUT_SPARE, CUT_LOOK = 2, 2, 4
-"""Of documents to take apart a plan names twice as many as needed and two more, the shortest of four times these."""
+CUT_CHOICE, CUT_SPARE, CUT_LOOK = 4, 4, 4
+"""A plan names four times as many documents to take apart as are needed, and four more, the shortest of many."""
 CUT_ATOM = 1024
 """Longest atom of such a document, in tokens."""
 CUT_FRAC = 1 / 8

@@ -40,14 +40,17 @@ WORDING = Wording(
         '<event name="{event}" day="{when}" in="{book}"/>',
     ),
     asks=(
-        "the chronicle of {book} has {count} events. Give the pair right before the {event} and the pair right after",
+        "the chronicle of {book} has {count} events. Give by date the pair just before the {event} and that just after",
         "of {count} events in {book}, name the last pair ahead of the {event} and the first pair behind it, in order",
-        "put the {count} events of {book} in order of their days: which pair is next to the {event} on either side",
+        "put the {count} events of {book} in order of their days: which pair is next to the {event} on "
+        "either side, old to new",
         "{count} things happened in {book}. What are the nearest pairs in time around the {event}, from early to late",
-        "which pair preceded the {event} and which followed it, if none of the {count} events of {book} is left out",
+        "which pair preceded the {event} and which followed, dated upwards, if none of the {count} "
+        "events of {book} is left out",
         "draw the time line of {book} with {count} marks. List the pair left of the {event}, then the one on its right",
         "between which pair and which other pair did {book} see the {event}, the {count} events being sorted by day",
-        "name four events of {book} out of {count}: the pair just older than the {event} and the pair just younger",
+        "name, oldest first, four events of {book} out of {count}: the pair just older than the {event} "
+        "and the pair just younger",
     ),
 )
 

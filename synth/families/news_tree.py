@@ -40,14 +40,17 @@ WORDING = Wording(
         '<hop by="{giver}" for="{taker}"/>',
     ),
     asks=(
-        "{start} hears of something. Everybody tells {fan} others. Who first hears of it in round {steps}, all names",
-        "news starts with {start} and each hands it to {fan} others. List all who are reached in round {steps}",
-        "as each one informs {fan} others, whom does a story of {start} get to in round {steps}, and not before",
-        "which names are exactly as far from {start} as round {steps}, when all have {fan} others to tell",
-        "{start} is the source and all pass it on to {fan} others. Give the set that is new in round {steps}",
-        "follow the word of {start}, who like all tells {fan} others, and name everybody that round {steps} adds",
-        "who stands at the end of round {steps} if {start} begins and none tells more or fewer than {fan} others",
-        "with {fan} others for each to tell, which people does a rumour by {start} get to precisely in round {steps}",
+        "{start} hears of something. Everybody tells {fan} others. Who hears first in round {steps}, from A to Z",
+        "news starts with {start} and each hands it to {fan} others. List by alphabet all reached in round {steps}",
+        "as each one informs {fan} others, whom does a story of {start} get to in round {steps} (sort the names)",
+        "which names, letter by letter, are as far from {start} as round {steps}, when all have {fan} others to tell",
+        "{start} is the source and all pass it on to {fan} others. Give, sorted, the set new in round {steps}",
+        "follow the word of {start}, who like all tells {fan} others, and name alphabetically all that "
+        "round {steps} adds",
+        "who stands, put in dictionary order, at the end of round {steps} if {start} begins and none "
+        "tells more or fewer than {fan} others",
+        "with {fan} others for each to tell, which people, ordered A first, does a rumour by {start} "
+        "get to in round {steps}",
     ),
 )
 

@@ -40,14 +40,15 @@ WORDING = Wording(
         '<figure of="{thing}" is="{value}" src="{book}" at="entry {entry}"/>',
     ),
     asks=(
-        "two entries of {book} contradict each other. What are their numbers",
-        "{book} speaks twice of many things, and once it does not agree with itself. In which two entries",
-        "which pair of entries in {book} gives different figures for one and the same thing",
-        "compare all that {book} states twice. Where do two entries differ, by number",
-        "one of the things in {book} has two figures. Name the two entries that say so",
-        "an auditor of {book} finds a single conflict. Between which entries",
-        "{book} cannot be right in two of its entries at once. Which are they",
-        "find the double statement in {book} whose halves do not match, and tell both entry numbers",
+        "two entries of {book} contradict each other. What are their numbers, the smaller first",
+        "{book} speaks twice of many things, and once it does not agree with itself. In which two "
+        "entries, counted upwards",
+        "which pair of entries in {book}, low number first, gives different figures for one and the same thing",
+        "compare all that {book} states twice. Where do two entries differ, by ascending number",
+        "one of the things in {book} has two figures. Name the two entries that say so, lower one ahead",
+        "an auditor of {book} finds a single conflict. Between which entries, the lesser leading",
+        "{book} cannot be right in two of its entries at once. Which are they, small to large",
+        "find the double statement in {book} whose halves do not match, and tell both entry numbers as they rise",
     ),
 )
 

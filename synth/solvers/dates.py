@@ -133,7 +133,7 @@ def _sides(days: Sequence[int], own: int, end: int) -> tuple[list[Side], int, in
         ways += [Side(near[0], (), 1), Side(0, (near[0],), 1)]
     if len(near) == SIDE:
         ways.append(Side(near[1] - 1, (), 0))
-    return ways, SIDE - len(near), abs(end - own) - len(days)
+    return ways, SIDE - len(near), abs(end - own) - 1 - len(days)
 
 
 def posterior(problem: Chronicle, visible: Visible) -> list[float]:
@@ -153,9 +153,10 @@ def posterior(problem: Chronicle, visible: Visible) -> list[float]:
     known = max(1 - lacking, 1e-9)
     return [
         min(1.0, _exactly((*left.ones, *right.ones), left.empty + right.empty, free, hidden) / known)
-        / max(perm(hidden, left.unseen + right.unseen), 1)
+        / perm(hidden, left.unseen + right.unseen)
         for left in below
         for right in above
+        if left.unseen + right.unseen <= hidden
     ]
 
 

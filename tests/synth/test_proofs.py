@@ -95,6 +95,10 @@ def _chance(row: Row) -> None:
     row["tasks"][0]["chance"] *= 2
 
 
+def _class(row: Row) -> None:
+    row["tasks"][0]["klass"] = "C"
+
+
 def _unverified(row: Row) -> None:
     row["tasks"][0]["verified"] = False
 
@@ -113,6 +117,7 @@ def _unverified(row: Row) -> None:
         (_copied, {"leak"}),
         (_told, {"claims"}),
         (_chance, {"claims"}),
+        (_class, {"claims"}),
         (_unverified, {"claims"}),
     ],
 )
