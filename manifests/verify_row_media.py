@@ -31,7 +31,7 @@ def media_places(batch: pa.RecordBatch, form: TrainerFormat, found: FileFaults) 
     rows = batch.select(["segments", "media", "loss_spans"]).take(pa.array(looked_at)).to_pylist()
     wrong: dict[str, npt.NDArray[np.bool_]] = {}
     for at, row in zip(looked_at.tolist(), rows, strict=True):
-        for what in _faults(row, ids[at], form):
+        for what in row_faults(row, ids[at], form):
             wrong.setdefault(what, np.zeros(batch.num_rows, np.bool_))[at] = True
     for what, of_rows in wrong.items():
         found.rows("media", of_rows, what)
@@ -48,7 +48,8 @@ def _rows_with(column: pa.ListArray, chosen: npt.NDArray[np.bool_]) -> npt.NDArr
     return out
 
 
-def _faults(row: Row, ids: npt.NDArray[np.uint32], form: TrainerFormat) -> set[str]:
+def row_faults(row: Row, ids: npt.NDArray[np.uint32], form: TrainerFormat) -> set[str]:
+    """What is wrong with the media of a row without nulls: `segments`, `media` and `loss_spans` as plain data."""
     faults: set[str] = set()
     named = [s for s in row["segments"] if s["media_idx"] is not None]
     if any((s["kind"] in KINDS) != (s["media_idx"] is not None) for s in row["segments"]):

@@ -1,7 +1,8 @@
 """Exactly as many tokens as there is room for: which atoms of the drawn documents a sequence takes.
 
 Documents are taken in the order of the plan until the room is full; of the last one, atoms from its start, and of the
-atom that does not fit as much as does, cut between words. What cannot be filled is padding, at most MAX_PAD tokens.
+atom that does not fit as much as does, cut between words. An atom with media is never cut: what it leaves is filled by
+the next documents of the plan. What cannot be filled is padding, at most MAX_PAD tokens.
 Nothing is encoded again but that one atom, some ten times.
 """
 
@@ -9,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.synth.atoms import Prepared, encode
 
@@ -38,8 +40,15 @@ def take(documents: Sequence[Prepared], overhead: Sequence[int], room: int, toke
             room -= doc.total + extra
             continue
         last = _part(index, doc, room - extra, tokenizer)
-        return taken + ([last] if last.atoms or last.cut else [])
+        taken += [last] if last.atoms or last.cut else []
+        if not _stops_at_media(doc, last):
+            break
+        room -= sum(doc.tokens[: last.atoms]) + extra if last.atoms else 0
     return taken
+
+
+def _stops_at_media(doc: Prepared, last: Taken) -> bool:
+    return MEDIUM_CHAR in doc.atom(last.atoms)
 
 
 def _part(index: int, doc: Prepared, room: int, tokenizer: Tokenizer) -> Taken:
@@ -47,7 +56,9 @@ def _part(index: int, doc: Prepared, room: int, tokenizer: Tokenizer) -> Taken:
     while atoms < len(doc.tokens) and doc.tokens[atoms] <= room:
         room -= doc.tokens[atoms]
         atoms += 1
-    return Taken(index, atoms, longest_fit(doc.atom(atoms), room, tokenizer) if room > 0 else "")
+    if room <= 0 or MEDIUM_CHAR in doc.atom(atoms):
+        return Taken(index, atoms)
+    return Taken(index, atoms, longest_fit(doc.atom(atoms), room, tokenizer))
 
 
 def longest_fit(text: str, room: int, tokenizer: Tokenizer) -> str:

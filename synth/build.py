@@ -1,10 +1,12 @@
 """Sequences from documents: plan, materialise, prove, and only then a row.
 
 Every row that `build` gives has been read back and proved by `solvers.prove`; one that fails is raised as `Discarded`
-with its reason, so that whoever calls can count it. `solvers.verify` does it again from the row alone.
+with its reason, so that whoever calls can count it. `solvers.verify` does it again from the row alone. The bytes of
+the pictures and videos that a row shows come with it (`Built.media`), for a writer of media shards to store once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -15,15 +17,23 @@ from gristmill.synth import grammar, materialise
 from gristmill.synth.atoms import Prepared, encode
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
+from gristmill.synth.media import Shown, check_format
 from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans
+from gristmill.synth.plant import Chain
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
 from gristmill.synth.solvers import asking, prove
 from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.reading import read_row
 
-REASONS: Mapping[str, str] = {**materialise.REASONS, **asking.REASONS}
-"""Every reason why a planned sequence is discarded."""
+REASONS: Mapping[str, str] = {
+    **materialise.REASONS,
+    **asking.REASONS,
+    "unasked": "a window knows too much of a question, which was left out; the sequence was not",
+}
+"""Every reason why a planned sequence is discarded, and why a question is."""
+MAX_UNASKED = 16
+"""Of a sequence."""
 
 _COST_STRIDE = 5
 
@@ -70,17 +80,64 @@ def plans(params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokeniz
     return make_plans(params, content_order(documents), measure_costs(tokenizer))
 
 
+@dataclass(frozen=True)
+class Built:
+    """A proved row, and each medium that it shows by its sha256. unasked: questions that were left out of it."""
+
+    row: pa.RecordBatch
+    media: Mapping[bytes, Shown]
+    unasked: int = 0
+
+
+def build_with_media(
+    plan: SequencePlan, params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer, form: TrainerFormat
+) -> Built:
+    """The proved row of a plan and its media; `documents` in content order.
+
+    A question of which a window knows too much is not asked: the sequence is made again without it.
+    Raises Discarded, and UsageError where the format counts pictures by another cost than `params`.
+    """
+    unasked: set[Chain] = set()
+    while True:
+        material = materialise.materialise(plan, params, documents, tokenizer, frozenset(unasked))
+        media = material.media()
+        check_format(media, params.image_cost, form)
+        draft = to_row(material, form, params.split)
+        shown = {sha: one.data for sha, one in media.items()}
+        try:
+            proofs = prove.prove(read_row(draft, tokenizer, shown), tokenizer)
+        except Unproved as error:
+            if error.reason != "epsilon" or len(unasked) == MAX_UNASKED or len(material.planted.tasks) == 1:
+                raise Discarded(error.reason, error.detail) from None
+            asked = material.planted.tasks[error.task]
+            unasked.add((asked.bank, asked.chain))
+        else:
+            return Built(to_row(material, form, params.split, proofs), media, len(unasked))
+
+
 def build(
     plan: SequencePlan, params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer, form: TrainerFormat
 ) -> pa.RecordBatch:
-    """The proved row of a plan; `documents` in content order. Raises Discarded."""
-    material = materialise.materialise(plan, params, documents, tokenizer)
-    draft = to_row(material, form, params.split)
-    try:
-        proofs = prove.prove(read_row(draft, tokenizer), tokenizer)
-    except Unproved as error:
-        raise Discarded(error.reason, error.detail) from None
-    return to_row(material, form, params.split, proofs)
+    """The row alone of `build_with_media`."""
+    return build_with_media(plan, params, documents, tokenizer, form).row
+
+
+def build_all_with_media(
+    params: SynthParams,
+    documents: Sequence[Prepared],
+    tokenizer: Tokenizer,
+    form: TrainerFormat,
+    counted: dict[str, int],
+) -> Iterator[Built]:
+    """The rows of all plans in order; `counted` takes how many were discarded for which reason, and `unasked`."""
+    ordered = content_order(documents)
+    for plan in make_plans(params, ordered, measure_costs(tokenizer)):
+        try:
+            built = build_with_media(plan, params, ordered, tokenizer, form)
+            counted.update({"unasked": counted.get("unasked", 0) + built.unasked} if built.unasked else {})
+            yield built
+        except Discarded as discarded:
+            counted[discarded.reason] = counted.get(discarded.reason, 0) + 1
 
 
 def build_all(
@@ -90,10 +147,5 @@ def build_all(
     form: TrainerFormat,
     counted: dict[str, int],
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of all plans in order; `counted` takes how many were discarded for which reason."""
-    ordered = content_order(documents)
-    for plan in make_plans(params, ordered, measure_costs(tokenizer)):
-        try:
-            yield build(plan, params, ordered, tokenizer, form)
-        except Discarded as discarded:
-            counted[discarded.reason] = counted.get(discarded.reason, 0) + 1
+    """The rows alone of `build_all_with_media`."""
+    return (built.row for built in build_all_with_media(params, documents, tokenizer, form, counted))

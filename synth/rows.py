@@ -1,15 +1,18 @@
 """A sequence as a row of the trainer's schema (`manifests.trainer_schema`), tasks and proofs with it.
 
 Columns in: a `Material`; out: one row of `packed_schema`. Stretches that follow each other in a document are one
-segment. What was planted, and the words of ties, belong to one more entry of `docs`, whose id is made of its text.
+segment. What was planted, and the words of ties, belong to one more entry of `docs`, whose id is made of its text;
+behind it stand documents whose sentences stand in records (`hosts`).
 Attention: in concat mode a group for each document; elsewhere one for the row, as tasks look across documents.
 Loss: records and queries hold secrets that nobody can predict and have weight SECRET_WEIGHT, answers 1 under their own
-reason, so that a trainer can give them another; ties have 0.
+reason, so that a trainer can give them another; ties have 0, and so have the places of media, under reason `media`.
+Media are those of the row's segments, in order: one that stands in two places is there twice.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,13 +22,22 @@ from blake3 import blake3
 from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.schema import ID_BYTES
 from gristmill.manifests.trainer_schema import TrainerFormat, packed_schema
+from gristmill.synth.atoms import Prepared
 from gristmill.synth.layout import Stretch
 from gristmill.synth.materialise import Material
+from gristmill.synth.media import Shown, length
 from gristmill.synth.plant import Asked
 from gristmill.synth.solvers.prove import VERIFIER_VERSION, Proof
 
 SECRET_WEIGHT = 0.1
-LOSS_WEIGHTS: Mapping[str, float] = {"record": SECRET_WEIGHT, "query": SECRET_WEIGHT, "answer": 1.0, "marker": 0.0}
+LOSS_WEIGHTS: Mapping[str, float] = {
+    "record": SECRET_WEIGHT,
+    "query": SECRET_WEIGHT,
+    "answer": 1.0,
+    "marker": 0.0,
+    "image": 0.0,
+    "video": 0.0,
+}
 
 Fields = dict[str, Any]
 
@@ -38,14 +50,15 @@ def to_row(
     starts = np.cumsum([0, *(len(s.ids) for s in stretches)]).tolist()
     ids = np.full(form.context, form.tokenizer.pad_id, np.uint32)
     ids[: material.n_tokens] = np.concatenate([s.ids for s in stretches])
-    segments = [_segment(material, s, start) for s, start in zip(stretches, starts, strict=False)]
+    numbers = accumulate((s.shown is not None for s in stretches), initial=0)
+    segments = [_segment(material, *each) for each in zip(stretches, starts, numbers, strict=False)]
     schema = packed_schema(form)
     values: Fields = {
         "row_id": [None],
         "n_tokens": [material.n_tokens],
         "segments": [segments],
         "docs": [_docs(material)],
-        "media": [[]],
+        "media": [[_medium(s.shown, s, start) for s, start in zip(stretches, starts, strict=False) if s.shown]],
         "loss_spans": [[_loss(s) for s in segments if s["kind"] in LOSS_WEIGHTS]],
         "tasks": [_tasks(material, stretches, starts, split, proofs)],
     }
@@ -82,11 +95,11 @@ def _merged(stretches: Sequence[Stretch]) -> list[Stretch]:
 
 def _follows(run: Sequence[Stretch], stretch: Stretch) -> bool:
     last = run[-1]
-    same = last.doc == stretch.doc >= 0 and last.kind == stretch.kind
+    same = last.doc == stretch.doc >= 0 and last.kind == stretch.kind and stretch.shown is None
     return same and last.offset + len(last.ids) == stretch.offset
 
 
-def _segment(material: Material, stretch: Stretch, start: int) -> Fields:
+def _segment(material: Material, stretch: Stretch, start: int, medium: int) -> Fields:
     doc = stretch.doc if stretch.doc >= 0 else len(material.filler.documents)
     return {
         "start": start,
@@ -95,38 +108,40 @@ def _segment(material: Material, stretch: Stretch, start: int) -> Fields:
         "attn_group": doc if material.plan.mode == "concat" else 0,
         "doc_idx": doc,
         "doc_offset": stretch.offset,
-        "media_idx": None,
+        "media_idx": None if stretch.shown is None else medium,
     }
+
+
+def _medium(shown: Shown, stretch: Stretch, start: int) -> Fields:
+    told = shown.medium._asdict()
+    del told["kind"]
+    return {**told, "token_start": start, "token_len": len(stretch.ids)}
 
 
 def _docs(material: Material) -> list[Fields]:
     uses = dict(zip(material.plan.docs, material.plan.uses, strict=True))
-    docs: list[Fields] = []
-    for document, taken in zip(material.filler.documents, material.filler.taken, strict=True):
-        source = document.source
-        docs.append(
-            {
-                "id": source.id,
-                "source": source.source,
-                "domain": source.domain,
-                "license": source.license,
-                "content_hash": source.content_hash,
-                "n_tokens_total": document.total,
-                "use_no": uses[material.plan.docs[taken.doc]],
-            }
-        )
+    both = zip(material.filler.documents, material.filler.taken, strict=True)
+    docs = [_doc(document, uses[material.plan.docs[taken.doc]]) for document, taken in both]
     planted = [s for s in material.stretches if s.doc < 0]
     if planted:
         ids = np.concatenate([s.ids for s in planted])
-        digest = blake3(ids.astype("<u4").tobytes()).digest(ID_BYTES)
+        shas = b"".join(s.shown.medium.sha256 for s in planted if s.shown)
+        digest = blake3(ids.astype("<u4").tobytes() + shas).digest(ID_BYTES)
         made: Fields = {"id": digest.hex(), "source": "synth", "domain": None, "license": None, "content_hash": digest}
         docs.append({**made, "n_tokens_total": len(ids), "use_no": 0})
-    return docs
+    return docs + [_doc(document, use) for document, use in material.hosts]
+
+
+def _doc(document: Prepared, use_no: int) -> Fields:
+    source = document.source
+    told = {name: getattr(source, name) for name in ("id", "source", "domain", "license", "content_hash")}
+    return {**told, "n_tokens_total": document.total, "use_no": use_no}
 
 
 def _loss(segment: Fields) -> Fields:
     weight = LOSS_WEIGHTS[segment["kind"]]
-    return {"start": segment["start"], "end": segment["end"], "weight": weight, "reason": segment["kind"]}
+    reason = "media" if segment["media_idx"] is not None else segment["kind"]
+    return {"start": segment["start"], "end": segment["end"], "weight": weight, "reason": reason}
 
 
 def _tasks(
@@ -136,7 +151,10 @@ def _tasks(
     split: str,
     proofs: Sequence[Proof] | None,
 ) -> list[Fields]:
-    where = {s.piece: (start, i) for i, (s, start) in enumerate(zip(stretches, starts, strict=False)) if s.piece >= 0}
+    where: dict[int, tuple[int, int]] = {}
+    for index, (stretch, start) in enumerate(zip(stretches, starts, strict=False)):
+        if stretch.piece >= 0:
+            where.setdefault(stretch.piece, (start, index))
     tasks: list[Fields] = []
     for number, asked in enumerate(material.planted.tasks):
         measured = {} if proofs is None else asdict(proofs[number])
@@ -146,7 +164,7 @@ def _tasks(
 
 
 def _task(material: Material, asked: Asked, where: Mapping[int, tuple[int, int]], split: str) -> Fields:
-    sizes = [len(ids) for ids in material.piece_ids]
+    sizes = [length(bits) for bits in material.piece_bits]
     (query, _), (answer, _) = where[asked.query], where[asked.answer]
     evidence = [_evidence(where[fact], sizes[fact], hop) for hop, fact in enumerate(asked.facts)]
     others = [(where[piece][0], sizes[piece], chain) for piece, chain in asked.others]

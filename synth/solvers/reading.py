@@ -1,13 +1,14 @@
 """A row as its reader sees it: the text of its pieces, decoded from the ids alone.
 
 In: the columns of `trainer_schema.packed_schema` for one row, and the tokenizer that its metadata name. `Reading.text`
-is the UTF-8 of the valid ids with nothing for end-of-sequence ids; `at(token)` gives the byte where a token begins.
-Raises Unreadable on ids that spell no UTF-8, on spans outside the row;
-`check_joins` asks whether encoding the text again gives the ids.
+is the UTF-8 of the valid ids with nothing for end-of-sequence ids and the places of media; `bytes_at` gives the byte
+where a token begins. Raises Unreadable on ids that spell no UTF-8, on spans outside the row;
+`check_joins` asks whether encoding the text again gives the ids, and `media_faults` what is wrong with media.
 """
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import pyarrow as pa
 
 from gristmill.manifests.errors import InputError
 from gristmill.manifests.tokenizer import Tokenizer
+from gristmill.manifests.trainer_schema import LOSS_SPAN, ROW_MEDIUM, SEGMENT, TrainerFormat
+from gristmill.manifests.verify_row_media import KINDS, row_faults
 
 Ids = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
@@ -32,7 +35,9 @@ class Unreadable(Exception):
 class Reading:
     """One row: `spans`, `kinds` and `groups` of its segments, `tasks` the column as plain data.
 
-    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins.
+    `docs` and `offsets`: of each segment, its document and how many tokens of that stand in front.
+    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins. `media_idx` is that of each segment,
+    `media` the column, `faults` what is wrong with it, and `media_bytes` what came beside the row, by sha256.
     """
 
     context: int
@@ -44,6 +49,12 @@ class Reading:
     kinds: tuple[str, ...]
     groups: tuple[int, ...]
     tasks: tuple[Mapping[str, Any], ...]
+    docs: tuple[int, ...] = ()
+    offsets: tuple[int, ...] = ()
+    media_idx: tuple[int | None, ...] = ()
+    media: tuple[Mapping[str, Any], ...] = ()
+    faults: tuple[str, ...] = ()
+    media_bytes: Mapping[bytes, bytes] = field(default_factory=dict[bytes, bytes])
 
     def piece(self, start: int, end: int) -> str:
         """The text of tokens [start, end). Raises Unreadable where they are not inside of the row or cut a letter."""
@@ -55,8 +66,8 @@ class Reading:
             raise Unreadable(f"tokens [{start}, {end}) cut a character") from None
 
 
-def read_row(row: pa.RecordBatch, tokenizer: Tokenizer) -> Reading:
-    """Read a batch of one row."""
+def read_row(row: pa.RecordBatch, tokenizer: Tokenizer, media_bytes: Mapping[bytes, bytes] | None = None) -> Reading:
+    """Read a batch of one row; `media_bytes` holds the bytes of its media by sha256, as far as they are at hand."""
     n_tokens = row.column("n_tokens")[0].as_py()
     context = row.column("input_ids").type.list_size
     if n_tokens is None or not 0 < n_tokens <= context:
@@ -66,21 +77,66 @@ def read_row(row: pa.RecordBatch, tokenizer: Tokenizer) -> Reading:
     starts, ends, groups = (segments.field(name).to_pylist() for name in ("start", "end", "attn_group"))
     if [0, *ends] != [*starts, n_tokens] or any(start >= end for start, end in zip(starts, ends, strict=True)):
         raise Unreadable("segments do not tile the tokens")
-    text, bytes_at = _decode(ids, tokenizer)
+    spans, kinds = tuple(zip(starts, ends, strict=True)), tuple(segments.field("kind").to_pylist())
+    text, bytes_at = _decode(ids, ends_of(ids, spans, kinds, tokenizer), tokenizer)
     return Reading(
         context=context,
         n_tokens=n_tokens,
         ids=ids,
         text=text,
         bytes_at=bytes_at,
-        spans=tuple(zip(starts, ends, strict=True)),
-        kinds=tuple(segments.field("kind").to_pylist()),
+        spans=spans,
+        kinds=kinds,
         groups=tuple(groups),
         tasks=tuple(row.column("tasks")[0].as_py() or ()),
+        docs=tuple(segments.field("doc_idx").to_pylist()),
+        offsets=tuple(segments.field("doc_offset").to_pylist()),
+        media_idx=tuple(segments.field("media_idx").to_pylist()),
+        media=tuple(row.column("media")[0].as_py() or ()),
+        faults=_media_faults(row, ids, kinds),
+        media_bytes=media_bytes or {},
     )
 
 
-def _decode(ids: Ids, tokenizer: Tokenizer) -> tuple[bytes, Ints]:
+def ends_of(ids: Ids, spans: tuple[Span, ...], kinds: tuple[str, ...], tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
+    """Of each id whether it spells nothing: the end of a sequence, or a place of a medium."""
+    found = ids == tokenizer.identity.eos_id
+    for (start, end), kind in zip(spans, kinds, strict=True):
+        if kind in KINDS:
+            found[start:end] = True
+    return found
+
+
+def _media_faults(row: pa.RecordBatch, ids: Ids, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """What is wrong with places of media; nothing where there are none."""
+    if not set(KINDS) & set(kinds) and not len(row.column("media").flatten()):
+        return ()
+    (plain,) = row.select(["segments", "media", "loss_spans"]).to_pylist()
+    needed = {
+        "segments": [f.name for f in SEGMENT if f.name != "media_idx"],
+        "media": [f.name for f in ROW_MEDIUM if f.name not in ("mime", "frames")],
+        "loss_spans": [f.name for f in LOSS_SPAN],
+    }
+    for column, names in needed.items():
+        if plain[column] is None or any(item is None or item[n] is None for item in plain[column] for n in names):
+            return (f"null in {column}",)
+    try:
+        form = TrainerFormat.from_metadata(row.schema.metadata or {})
+    except (KeyError, ValueError) as error:
+        return (f"no image cost: {error}",)
+    return tuple(sorted(row_faults(plain, ids, form)))
+
+
+def bytes_fault(reading: Reading, sha256: bytes) -> str:
+    """What is wrong with the bytes of a medium that came beside the row; "" where nothing is."""
+    data = reading.media_bytes.get(sha256)
+    if data is None:
+        return "its bytes are not at hand"
+    return "" if hashlib.sha256(data).digest() == sha256 else "its bytes have another sha256"
+
+
+def _decode(ids: Ids, is_end: npt.NDArray[np.bool_], tokenizer: Tokenizer) -> tuple[bytes, Ints]:
+    """`is_end`: which ids spell nothing."""
     lengths = tokenizer.byte_lengths()
     if lengths is None:
         raise InputError(
@@ -91,7 +147,6 @@ def _decode(ids: Ids, tokenizer: Tokenizer) -> tuple[bytes, Ints]:
         )
     if len(ids) and int(ids.max()) >= tokenizer.identity.vocab_size:
         raise Unreadable(f"an id {int(ids.max())} outside of the vocabulary")
-    is_end = ids == tokenizer.identity.eos_id
     counts = np.where(is_end, 0, lengths[ids])
     if len(counts) and int(counts.min()) < 0:
         raise Unreadable("an id that no text yields")
@@ -103,10 +158,11 @@ def _decode(ids: Ids, tokenizer: Tokenizer) -> tuple[bytes, Ints]:
 
 
 def check_joins(reading: Reading, tokenizer: Tokenizer) -> None:
-    """Each run between end-of-sequence ids, encoded again, gives its ids. Raises Unreadable naming the first place."""
-    ends = np.flatnonzero(reading.ids == tokenizer.identity.eos_id)
-    firsts, lasts = [0, *(ends + 1).tolist()], [*ends.tolist(), reading.n_tokens]
-    runs = [(a, b) for a, b in zip(firsts, lasts, strict=True) if b > a]
+    """Each run between ends of sequences and media, encoded again, gives its ids. Raises Unreadable naming the first
+    place."""
+    gap = ends_of(reading.ids, reading.spans, reading.kinds, tokenizer)
+    edges = np.flatnonzero(np.diff(np.concatenate(([True], gap, [True])).astype(np.int8))).tolist()
+    runs = list(zip(edges[::2], edges[1::2], strict=True))
     texts = [reading.piece(a, b) for a, b in runs]
     encoded = tokenizer.encode_batch(pa.array(texts, pa.large_string()))
     for (a, b), first, last in zip(runs, encoded.offsets[:-1], encoded.offsets[1:], strict=True):

@@ -6,7 +6,7 @@ what it imports, makes rows.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
@@ -34,10 +34,13 @@ class Verified:
     classes: Counter[str] = field(default_factory=Counter[str])
 
 
-def verify_row(row: pa.RecordBatch, tokenizer: Tokenizer) -> list[Proof]:
-    """All proofs of a batch of one row, from it alone. Raises Unproved on the first proof or claim that fails."""
+def verify_row(
+    row: pa.RecordBatch, tokenizer: Tokenizer, media_bytes: Mapping[bytes, bytes] | None = None
+) -> list[Proof]:
+    """All proofs of a batch of one row, from it and the bytes of its media by sha256. Raises Unproved on the first
+    proof or claim that fails."""
     try:
-        reading = read_row(row, tokenizer)
+        reading = read_row(row, tokenizer, media_bytes)
     except Unreadable as error:
         raise Unproved("unreadable", str(error)) from None
     return verify_reading(reading, tokenizer)

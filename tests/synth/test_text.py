@@ -43,7 +43,7 @@ def test_every_document_is_prepared_or_refused_for_a_reason(name: str) -> None:
     sources = [source(prose(Draws(1), 30), 1), source(" \n", 2), source("a \ufffc b", 3), source(code(Draws(4), 30), 4)]
     prepared, refused = prepare(sources, tokenizer(name))
     assert [doc.source.id for doc in prepared] == [sources[0].id, sources[3].id]
-    assert refused == {sources[1].id: "no_tokens", sources[2].id: "has_media"}
+    assert refused == {sources[1].id: "no_tokens", sources[2].id: "media_miscounted"}
     for doc in prepared:
         ids = encode([doc.text], tokenizer(name))[0]
         assert len(ids) == doc.total and len(doc.tokens) > 3
