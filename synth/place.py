@@ -64,7 +64,7 @@ def place(bank: Bank, size: Size, how: How, asked: int, draws: Draws) -> Placed:
     if how == "spread":
         return _spread(bank, size, asked, draws)
     if how in ("scattered", "free"):
-        return _scattered(bank, size, asked, how, draws)
+        return _scattered(bank, asked, how, draws)
     first, gap = _first(draws) if how == "far" else (LATE, GAP_LATE)
     limit = first - (GAP_FAR if how == "far" else gap)
     if how == "far":
@@ -147,8 +147,8 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
     return [(part + draws.frac()) / count * limit for part in draws.shuffled(range(count))]
 
 
-def _scattered(bank: Bank, size: Size, asked: int, how: How, draws: Draws) -> Placed:
-    first, gap = _first(draws, size.hops <= FEW_ROWS)
+def _scattered(bank: Bank, asked: int, how: How, draws: Draws) -> Placed:
+    first, gap = _first(draws, len(bank.questions[0].evidence) <= FEW_ROWS)
     facts = tuple(draws.real(0, first - gap) for _ in bank.facts)
     for good, least in ((is_wide, MIN_ALPHA), (is_apart, MIN_ALPHA_APART)) if how == "scattered" else ():
         chains = [c for c, q in enumerate(bank.questions) if good([facts[e] for e in q.evidence])]
