@@ -5,13 +5,14 @@ In: a `SequencePlan`, the documents that it names (in content order), a tokenize
 reasons are REASONS.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared, encode, encode_shown
 from gristmill.synth.budget import MAX_PAD, take
+from gristmill.synth.grammar import Split
 from gristmill.synth.layout import (
     Filler,
     Stretch,
@@ -23,7 +24,7 @@ from gristmill.synth.layout import (
 )
 from gristmill.synth.media import Bits, Shown, length
 from gristmill.synth.order import KNOT_PARTS, Mode
-from gristmill.synth.plan import SequencePlan, SynthParams
+from gristmill.synth.plan import BankPlan, SequencePlan, SynthParams
 from gristmill.synth.plant import Planted, plant
 
 MATERIAL_VERSION = 1
@@ -33,6 +34,10 @@ REASONS: Mapping[str, str] = {
     "over_budget": "what was planted leaves no room for documents",
 }
 """Why a planned sequence is discarded; `prove` has more."""
+
+
+Planting = Callable[[Sequence[BankPlan], Sequence[bytes], Split, Draws], Planted]
+"""Pieces of banks, in the filler that is all text they are to stand in: `plant.plant`, or the experiment's."""
 
 
 class Discarded(Exception):
@@ -62,14 +67,18 @@ class Material:
 
 
 def materialise(
-    plan: SequencePlan, params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokenizer
+    plan: SequencePlan,
+    params: SynthParams,
+    documents: Sequence[Prepared],
+    tokenizer: Tokenizer,
+    planting: Planting = plant,
 ) -> Material:
-    """The sequence of a plan. Raises Discarded."""
+    """The sequence of a plan, its banks planted by `planting`. Raises Discarded."""
     draws = Draws("synth", MATERIAL_VERSION, params.seed, params.context, plan.number)
     drawn = [documents[doc] for doc in plan.docs]
     planted = Planted((), ())
     if plan.banks:
-        planted = plant(plan.banks, [doc.text.encode() for doc in drawn], params.split, draws.child("plant"))
+        planted = planting(plan.banks, [doc.text.encode() for doc in drawn], params.split, draws.child("plant"))
     texts, media = [piece.text for piece in planted.pieces], [piece.media for piece in planted.pieces]
     piece_bits = tuple(encode_shown(texts, media, tokenizer, params.image_cost))
     ties, overhead = _ties(plan.mode, drawn, tokenizer, draws.child("ties"))
