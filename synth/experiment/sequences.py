@@ -235,9 +235,8 @@ def _block(numbers: range) -> list[Made]:
 
 def _one(work: _Work, tokenizer: Tokenizer, number: int) -> Made:
     """The sequence of a number; of a discarded one, that of a number which no other has."""
-    docs = work.turns[number]
     for attempt in range(MAX_TRIES):
-        own = number + attempt * len(work.turns)
+        own, docs = number + attempt * len(work.turns), work.turns[(number + attempt) % len(work.turns)]
         plan = SequencePlan(own, work.mode, docs, (0,) * len(docs), work.banks(number))
         try:
             made = materialise(plan, work.params, work.documents, tokenizer, work.planter)
