@@ -29,7 +29,7 @@ HELD_OUT_PART = 20
 END = "<|endoftext|>"
 SAMPLE_RECORDS = 4000
 SAMPLE_NAMES, NAMES_AT_ONCE = 60_000, 500
-"""Invented names that the vocabulary is trained on: without them a name is five or six tokens, with them about three."""
+"""Invented names in the vocabulary's training: without them a name is five or six tokens, with them three or four."""
 
 PATTERN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)| ?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 """That of cl100k, but for digits in pairs (the first pair of a number tells candidates apart) and no sign before
@@ -85,8 +85,8 @@ def _parts(name: str, domain: str, licence: str, text: str) -> Iterator[Source]:
         start, number = stop, number + 1
 
 
-def train_vocabulary(sources: Sequence[Source], path: Path, size: int = BPE_SIZE) -> None:
-    """Write a BPE vocabulary of the documents, and of records in the training wording, to `path`."""
+def train_vocabulary(sources: Sequence[Source], path: Path, invented: int = SAMPLE_NAMES) -> None:
+    """Write a BPE vocabulary of the documents, of records in the training wording and `invented` names, to `path`."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
     made: Any = Tokenizer(models.BPE())
@@ -95,9 +95,9 @@ def train_vocabulary(sources: Sequence[Source], path: Path, size: int = BPE_SIZE
     made.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=[END], initial_alphabet=alphabet, show_progress=False
+        vocab_size=BPE_SIZE, special_tokens=[END], initial_alphabet=alphabet, show_progress=False
     )
-    made.train_from_iterator([*(s.text for s in sources), *_sample_records(), *_sample_names()], trainer)
+    made.train_from_iterator([*(s.text for s in sources), *_sample_records(), *_sample_names(invented)], trainer)
     path.parent.mkdir(parents=True, exist_ok=True)
     made.save(str(path))
 
@@ -116,8 +116,8 @@ def _sample_records() -> Iterator[str]:
                 yield grammar.fill(ask, question.slots, draws)
 
 
-def _sample_names() -> Iterator[str]:
+def _sample_names(count: int) -> Iterator[str]:
     draws = Draws("experiment names")
-    for _ in range(SAMPLE_NAMES // NAMES_AT_ONCE):
+    for _ in range(count // NAMES_AT_ONCE):
         found = names(draws, NAMES_AT_ONCE, lambda _: set())
         yield " ".join(found) + "\n" + "\n".join(found)

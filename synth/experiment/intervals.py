@@ -16,7 +16,7 @@ def wilson(right: int, asked: int) -> tuple[float, float]:
     share, spread = right / asked, Z * Z / asked
     middle = share + spread / 2
     width = Z * sqrt(share * (1 - share) / asked + spread / (4 * asked))
-    return (middle - width) / (1 + spread), (middle + width) / (1 + spread)
+    return max(0.0, (middle - width) / (1 + spread)), min(1.0, (middle + width) / (1 + spread))
 
 
 def paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:

@@ -1,8 +1,9 @@
 """Results of all seeds as one table in Markdown, one JSON file and two pictures.
 
 In: `result.json` of each seed's working folder (`collect`); out: what the documentation shows. Questions of all seeds
-are pooled, with Wilson's interval; losses of documents are compared pairwise, with a bootstrap interval. Fewer than
-two seeds are called indicative.
+are pooled, with Wilson's interval, and the share of each seed stands behind; `chance` is one of all candidates, `left`
+one of those that no earlier answer of the bank has used up, the most that a reader without the evidence gets; losses
+of documents are compared pairwise, with a bootstrap interval. Fewer than two seeds are called indicative.
 """
 
 import json
@@ -13,7 +14,7 @@ from typing import Any
 from gristmill.manifests.errors import InputError
 from gristmill.synth.experiment.intervals import paired, wilson
 from gristmill.synth.experiment.sequences import SETS
-from gristmill.synth.experiment.settings import ARMS, DISTANCES, WINDOWS
+from gristmill.synth.experiment.settings import ARMS, DISTANCES, WINDOWS, bank_size
 
 FEW_SEEDS = 2
 FAR = 4096
@@ -77,7 +78,14 @@ def _heading(results: Sequence[Result], arms: Sequence[str]) -> str:
         told = [r["training"][arm] for r in results]
         cells = [[f"{t['parameters'] / 1e6:.1f}M", f"{t['tokens'] / 1e6:.0f}M", f"{t['seconds']:.0f}"] for t in told]
         done = "yes" if all(t["done"] for t in told) else "no"
-        lines.append(f"| {arm} | " + " | ".join(" / ".join(dict.fromkeys(c)) for c in zip(*cells, strict=True)) + f" | {done} |")
+        lines.append(
+            f"| {arm} | " + " | ".join(" / ".join(dict.fromkeys(c)) for c in zip(*cells, strict=True)) + f" | {done} |"
+        )
+    if len({t["tokens"] for r in results for t in r["training"].values()}) > 1:
+        lines += [
+            "",
+            "The seeds saw different numbers of tokens: read each one by itself, in brackets behind the whole.",
+        ]
     return "\n".join(lines)
 
 
@@ -87,31 +95,46 @@ def share(right: int, asked: int) -> str:
     return f"{100 * right / asked:.1f} [{100 * low:.1f}, {100 * high:.1f}]" if asked else "-"
 
 
+def _cell(results: Sequence[Result], arm: str, **wanted: Any) -> str:
+    """The share over all seeds, and that of each."""
+    right, asked, _ = pooled(results, arm, **wanted)
+    each = [pooled([result], arm, **wanted) for result in results]
+    alone = " / ".join(f"{100 * r / a:.0f}" if a else "-" for r, a, _ in each)
+    return share(right, asked) + (f" ({alone})" if asked and len(results) > 1 else "")
+
+
 def _guess(found: tuple[int, int, float]) -> str:
     return f"{100 * found[2] / found[1]:.1f}" if found[1] else "-"
 
 
 def _by_distance(results: Sequence[Result], arms: Sequence[str], name: str) -> str:
     lines = [f"Right answers in per cent, {TITLES[name]}, names and documents new, full attention:", ""]
-    lines += ["| hops | distance | questions | guess | " + " | ".join(arms) + " |", "| --- " * (4 + len(arms)) + "|"]
+    lines += ["| hops | distance | questions | chance | left | " + " | ".join(arms) + " |"]
+    lines += ["| --- " * (5 + len(arms)) + "|"]
     for hops in (1, 2, 3):
         for distance in DISTANCES:
-            found = [pooled(results, arm, set=name, window=None, hops=hops, distance=distance) for arm in arms]
-            cells = " | ".join(share(right, asked) for right, asked, _ in found)
-            lines.append(f"| {hops} | {distance} | {found[0][1]} | {_guess(found[0])} | {cells} |")
+            wanted = {"set": name, "window": None, "hops": hops, "distance": distance}
+            found, chance = pooled(results, arms[0], **wanted), 100 / bank_size(hops).chains
+            cells = " | ".join(_cell(results, arm, **wanted) for arm in arms)
+            lines.append(f"| {hops} | {distance} | {found[1]} | {chance:.1f} | {_guess(found)} | {cells} |")
     return "\n".join(lines)
 
 
 def _windows(results: Sequence[Result], arms: Sequence[str]) -> str:
-    lines = ["One hop, wording held out, attention cut to a window at test; evidence outside of every window:", ""]
-    lines += ["| attention | questions | guess | " + " | ".join(arms) + " |", "| --- " * (3 + len(arms)) + "|"]
-    far = tuple(d for d in DISTANCES if d >= FAR)
-    for window in (None, *WINDOWS):
-        found = [
-            pooled(results, arm, set="held_out_templates", window=window, hops=1, distance=far) for arm in arms
-        ]
-        cells = " | ".join(share(right, asked) for right, asked, _ in found)
-        lines.append(f"| {window or 'all'} | {found[0][1]} | {_guess(found[0])} | {cells} |")
+    lines = [
+        f"One hop, {FAR} tokens and more away, attention cut to a window at test (the evidence is outside of it):",
+        "",
+    ]
+    lines += ["| wording | attention | questions | chance | left | " + " | ".join(arms) + " |"]
+    lines += ["| --- " * (5 + len(arms)) + "|"]
+    far, chance = tuple(d for d in DISTANCES if d >= FAR), 100 / bank_size(1).chains
+    for name in SETS:
+        for window in (None, *WINDOWS):
+            wanted = {"set": name, "window": window, "hops": 1, "distance": far}
+            found = pooled(results, arms[0], **wanted)
+            cells = " | ".join(_cell(results, arm, **wanted) for arm in arms)
+            title = f"{TITLES[name]} | {window or 'all'} | {found[1]} | {chance:.1f} | {_guess(found)}"
+            lines.append(f"| {title} | {cells} |")
     return "\n".join(lines)
 
 
@@ -123,6 +146,9 @@ def _losses(results: Sequence[Result], arms: Sequence[str]) -> str:
         own = _documents(results, arm)
         change = paired(own, plain) if plain and arm != "plain" else None
         told = "-" if change is None else f"{100 * change[0]:+.2f} [{100 * change[1]:+.2f}, {100 * change[2]:+.2f}]"
+        if change is not None and len(results) > 1:
+            each = [paired(_documents([r], arm), _documents([r], "plain"))[0] for r in results]
+            told += " (" + " / ".join(f"{100 * x:+.2f}" for x in each) + ")"
         lines.append(f"| {arm} | {sum(own) / len(own):.4f} | {told} |")
     return "\n".join(lines)
 
@@ -149,7 +175,9 @@ def _positions(results: Sequence[Result], arms: Sequence[str]) -> str:
     lines += ["| tokens | " + " | ".join(arms) + " |", "| --- " * (1 + len(arms)) + "|"]
     for at, place in enumerate(results[0]["scores"][arms[0]]["positions"]):
         own = [[r["scores"][arm]["positions"][at]["loss"] for r in results] for arm in arms]
-        lines.append(f"| {place['from']} to {place['to']} | " + " | ".join(f"{sum(o) / len(o):.3f}" for o in own) + " |")
+        lines.append(
+            f"| {place['from']} to {place['to']} | " + " | ".join(f"{sum(o) / len(o):.3f}" for o in own) + " |"
+        )
     return "\n".join(lines)
 
 
@@ -165,8 +193,7 @@ def plots(results: Sequence[Result], folder: Path) -> list[Path]:
     for axis, hops in zip(axes, (1, 2, 3), strict=True):
         for arm in arms:
             _line(axis, results, arm, set="held_out_templates", window=None, hops=hops)
-        found = [pooled(results, arms[0], set="held_out_templates", window=None, hops=hops, distance=d) for d in DISTANCES]
-        axis.plot(range(len(DISTANCES)), [f[2] / max(f[1], 1) for f in found], "k:", label="guess")
+        axis.axhline(1 / bank_size(hops).chains, color="k", linestyle=":", label="chance")
         _finish(axis, f"{hops} hop{'s' * (hops > 1)}, wording held out")
     first = folder / "answers_by_distance.png"
     _save(figure, first)

@@ -11,6 +11,7 @@ In: `ARM.weights.pt` and the evaluation files of `sequences`; out: `ARM.scores.j
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def _document_losses(folder: Path, weights: Any, shape: Shape) -> list[float]:
 
 def _position_losses(folder: Path, weights: Any, shape: Shape) -> list[dict[str, float]]:
     losses = _losses(np.load(folder / "long.ids.npy"), weights, shape)
-    edges = zip(POSITION_EDGES[:-1], POSITION_EDGES[1:], strict=True)
+    edges = pairwise(POSITION_EDGES)
     return [{"from": a, "to": b, "loss": round(float(losses[:, a : b - 1].mean()), 5)} for a, b in edges]
 
 

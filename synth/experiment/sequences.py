@@ -27,7 +27,7 @@ from gristmill.manifests.errors import InputError
 from gristmill.manifests.tokenizer import Tokenizer, load_tokenizer
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared, Source, encode, prepare
-from gristmill.synth.experiment.documents import read_documents, train_vocabulary
+from gristmill.synth.experiment.documents import NAMES_AT_ONCE, SAMPLE_NAMES, read_documents, train_vocabulary
 from gristmill.synth.experiment.planting import Planter
 from gristmill.synth.experiment.settings import (
     CONTEXT,
@@ -77,15 +77,24 @@ class Item:
 
 
 @dataclass(frozen=True)
-class _Work:
-    """What a process needs to make any sequence of one kind."""
+class _Kind:
+    """One kind of sequence; those of the same `purpose` and number have the same documents and draws."""
 
     documents: Sequence[Prepared]
-    turns: Sequence[tuple[int, ...]]
     mode: Mode
-    params: SynthParams
+    purpose: str
+    split: Split
     planter: Planter
     banks: Callable[[int], tuple[BankPlan, ...]]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a process needs to make any sequence of one kind; `turns`: the documents of each."""
+
+    kind: _Kind
+    turns: Sequence[tuple[int, ...]]
+    params: SynthParams
     tokenizer: dict[str, Any]
 
 
@@ -94,13 +103,16 @@ _here: dict[str, Any] = {}
 
 
 def make(corpus: str, folder: Path, arms: Sequence[Arm], data: Data, processes: int, limit: int | None = None) -> None:
-    """Everything that training and evaluation read. What stands in `folder` already is kept."""
+    """Everything that training and evaluation read. What stands in `folder` already is kept.
+
+    `limit`: so many documents at most, and a vocabulary that knows few invented names: for a look.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     train, held = read_documents(corpus, limit)
     vocabulary = folder / "tokenizer.json"
     if not vocabulary.exists():
-        train_vocabulary(train, vocabulary)
+        train_vocabulary(train, vocabulary, SAMPLE_NAMES if limit is None else NAMES_AT_ONCE)
     tokenizer = load_tokenizer(str(vocabulary), isolated=False)
     kept, scored = (_prepared(some, tokenizer, processes) for some in (train, held))
     if not kept or not scored:
@@ -110,13 +122,15 @@ def make(corpus: str, folder: Path, arms: Sequence[Arm], data: Data, processes: 
     for name, (families, split) in SETS.items():
         if not (folder / f"score-{name}.npz").exists():
             banks = partial(_scored_banks, families)
-            work = _work(scored, "task", f"score {name}", split, Planter(scored=True), banks, data.scored, data, tokenizer)
+            kind = _Kind(scored, "task", f"score {name}", split, Planter(scored=True), banks)
+            work = _work(kind, data.scored, data, tokenizer)
             _save_items(folder / f"score-{name}.npz", _all(work, data.scored, processes))
     for arm in arms:
         if not (folder / f"{arm}.kinds.npy").exists():
             planter = Planter(random=arm == "random")
             banks = _trained_banks if arm in ("tasks", "random") else _no_banks
-            work = _work(kept, MODES[arm], "train", "train", planter, banks, data.sequences, data, tokenizer)
+            kind = _Kind(kept, MODES[arm], "train", "train", planter, banks)
+            work = _work(kind, data.sequences, data, tokenizer)
             made = _all(work, data.sequences, processes)
             _save(folder / f"{arm}.ids.npy", np.stack([ids for ids, _, _ in made]))
             _save(folder / f"{arm}.kinds.npy", np.stack([kinds for _, kinds, _ in made]))
@@ -176,20 +190,10 @@ def _banks(families: tuple[str, ...], hops: Sequence[int], number: int) -> tuple
     return tuple(banks)
 
 
-def _work(
-    documents: Sequence[Prepared],
-    mode: Mode,
-    purpose: str,
-    split: Split,
-    planter: Planter,
-    banks: Callable[[int], tuple[BankPlan, ...]],
-    count: int,
-    data: Data,
-    tokenizer: Tokenizer,
-) -> _Work:
-    seed = int.from_bytes(blake3(f"experiment\0{purpose}\0{data.seed}".encode()).digest(6), "big")
-    params = SynthParams(context=CONTEXT, sequences=count, seed=seed, split=split)
-    return _Work(documents, turns(documents, count, seed), mode, params, planter, banks, tokenizer.to_data())
+def _work(kind: _Kind, count: int, data: Data, tokenizer: Tokenizer) -> _Work:
+    seed = int.from_bytes(blake3(f"experiment\0{kind.purpose}\0{data.seed}".encode()).digest(6), "big")
+    params = SynthParams(context=CONTEXT, sequences=count, seed=seed, split=kind.split)
+    return _Work(kind, turns(kind.documents, count, seed), params, tokenizer.to_data())
 
 
 def turns(documents: Sequence[Prepared], count: int, seed: int) -> list[tuple[int, ...]]:
@@ -237,9 +241,9 @@ def _one(work: _Work, tokenizer: Tokenizer, number: int) -> Made:
     """The sequence of a number; of a discarded one, that of a number which no other has."""
     for attempt in range(MAX_TRIES):
         own, docs = number + attempt * len(work.turns), work.turns[(number + attempt) % len(work.turns)]
-        plan = SequencePlan(own, work.mode, docs, (0,) * len(docs), work.banks(number))
+        plan = SequencePlan(own, work.kind.mode, docs, (0,) * len(docs), work.kind.banks(number))
         try:
-            made = materialise(plan, work.params, work.documents, tokenizer, work.planter)
+            made = materialise(plan, work.params, work.kind.documents, tokenizer, work.kind.planter)
         except Discarded:
             continue
         return _arrays(made, tokenizer, number)
@@ -289,11 +293,11 @@ def _save_items(path: Path, made: Sequence[Made]) -> None:
     candidates = np.full((len(items), ONE_HOP), -1, np.int64)
     for row, item in enumerate(items):
         candidates[row, : len(item.candidates)] = item.candidates
-    columns = {
+    columns: dict[str, Any] = {
         name: np.array([getattr(item, name) for item in items], np.int64)
         for name in ("row", "place", "hops", "distance", "left", "right")
     }
-    np.savez(path, ids=np.stack([ids for ids, _, _ in made]), candidates=candidates, **columns)
+    np.savez(path, **columns, ids=np.stack([ids for ids, _, _ in made]), candidates=candidates)
 
 
 def _plain_text(folder: Path, held: Sequence[Prepared], data: Data, tokenizer: Tokenizer) -> None:

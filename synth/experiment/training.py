@@ -29,7 +29,7 @@ Say = Callable[[str], None]
 
 
 @dataclass
-class _Run:
+class Run:
     """What moves while an arm is trained."""
 
     weights: dict[str, Any]
@@ -115,7 +115,7 @@ def _train_arm(
     step: Callable[[dict[str, Any], Any, Any], tuple[Any, Any]],
     say: Say,
 ) -> None:
-    run = _Run(weights, _optimizer(weights, training), log=[])
+    run = Run(weights, _optimizer(weights, training), log=[])
     kept = folder / f"{arm}.checkpoint.pt"
     _resume(kept, run)
     device, steps = weights["embed"].device, len(data[0]) // training.rows
@@ -136,7 +136,7 @@ def _train_arm(
             _log(arm, run, steps, (float(loss.detach()), *map(float, seen.detach())), training, say)
         run.seconds = time.monotonic() - begun
         if time.monotonic() - saved > training.checkpoint_seconds:
-            _keep(kept, run)
+            keep(kept, run)
             saved = time.monotonic()
     _finish(folder, arm, shape, training, run, steps)
 
@@ -157,7 +157,7 @@ def _compiled(step: Callable[..., tuple[Any, Any]], weights: dict[str, Any], bat
         torch.cuda.synchronize()
 
 
-def _log(arm: Arm, run: _Run, steps: int, seen: tuple[float, ...], training: Training, say: Say) -> None:
+def _log(arm: Arm, run: Run, steps: int, seen: tuple[float, ...], training: Training, say: Say) -> None:
     entry = {"step": run.step, "seconds": round(run.seconds, 1), "loss": seen[0], "first": seen[1], "text": seen[2]}
     speed = run.step * training.rows * CONTEXT / max(run.seconds, 1e-9)
     if run.log is not None:
@@ -166,7 +166,8 @@ def _log(arm: Arm, run: _Run, steps: int, seen: tuple[float, ...], training: Tra
     say(f"{told} loss {seen[0]:.3f} text {seen[2]:.3f} answers {seen[1]:.3f}")
 
 
-def _keep(path: Path, run: _Run) -> None:
+def keep(path: Path, run: Run) -> None:
+    """Write what the arm can go on from."""
     state = {
         "weights": {name: w.detach() for name, w in run.weights.items()},
         "optimizer": run.optimizer.state_dict(),
@@ -178,7 +179,7 @@ def _keep(path: Path, run: _Run) -> None:
     path.with_suffix(".new").replace(path)
 
 
-def _resume(path: Path, run: _Run) -> None:
+def _resume(path: Path, run: Run) -> None:
     if not path.exists():
         return
     state = torch.load(path, map_location=run.weights["embed"].device)
@@ -189,7 +190,7 @@ def _resume(path: Path, run: _Run) -> None:
     run.step, run.seconds, run.log = state["step"], state["seconds"], state["log"]
 
 
-def _finish(folder: Path, arm: Arm, shape: Shape, training: Training, run: _Run, steps: int) -> None:
+def _finish(folder: Path, arm: Arm, shape: Shape, training: Training, run: Run, steps: int) -> None:
     told = {
         "arm": arm,
         "shape": asdict(shape),
