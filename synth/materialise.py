@@ -5,7 +5,7 @@ In: a `SequencePlan`, the documents that it names (in content order), a tokenize
 reasons are REASONS.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gristmill.manifests.tokenizer import Tokenizer
@@ -25,7 +25,7 @@ from gristmill.synth.layout import (
 )
 from gristmill.synth.media import Bits, Shown, length
 from gristmill.synth.order import KNOT_PARTS, Mode
-from gristmill.synth.plan import RESERVE_TOKENS, SequencePlan, SynthParams, embedded_facts
+from gristmill.synth.plan import RESERVE_TOKENS, BankPlan, SequencePlan, SynthParams, embedded_facts
 from gristmill.synth.plant import Chain, Manner, Planted, plant
 
 MATERIAL_VERSION = 2
@@ -36,6 +36,10 @@ REASONS: Mapping[str, str] = {
     "no_passages": "too few documents can be taken apart for a task of passages",
 }
 """Why a planned sequence is discarded; `prove` has more."""
+
+
+Planting = Callable[[Sequence[BankPlan], Sequence[bytes], Manner, Draws, Sequence[Prepared]], Planted]
+"""Pieces of banks, in the filler that is all text they are to stand in: `plant.plant`, or the experiment's."""
 
 
 class Discarded(Exception):
@@ -72,8 +76,9 @@ def materialise(
     documents: Sequence[Prepared],
     tokenizer: Tokenizer,
     unasked: frozenset[Chain] = frozenset(),
+    planting: Planting = plant,
 ) -> Material:
-    """The sequence of a plan, without the questions `unasked`. Raises Discarded."""
+    """The sequence of a plan, its banks planted by `planting`, without the questions `unasked`. Raises Discarded."""
     draws = Draws("synth", MATERIAL_VERSION, params.seed, params.context, plan.number)
     drawn = [documents[doc] for doc in plan.docs]
     planted = Planted((), ())
@@ -85,7 +90,7 @@ def materialise(
         used, sentences = take_hosts(drawn[:whole], wanted, least) if wanted else (frozenset(), [])
         manner = Manner(params.split, params.embedded_frac, tuple(sentences), unasked)
         try:
-            planted = plant(plan.banks, texts, manner, draws.child("plant"), drawn)
+            planted = planting(plan.banks, texts, manner, draws.child("plant"), drawn)
         except NoPassages as error:
             raise Discarded("no_passages", str(error)) from None
         plan, drawn, hosts = _without(plan, drawn, used)

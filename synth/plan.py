@@ -191,7 +191,7 @@ def skipped(params: SynthParams, documents: Sequence[Prepared]) -> dict[str, str
     wanted = [name for name in pictured if params.families == ALL or name in params.families]
     if not wanted:
         return {}
-    if params.families == ALL and not any(doc.media for doc in documents):
+    if params.families == ALL and not any(doc.uncut for doc in documents):
         return dict.fromkeys(wanted, "the documents hold no pictures")
     if params.image_cost.resized(*LARGEST_PX) != LARGEST_PX:
         reason = f"an image cost of at most {params.image_cost.max_tokens} tokens makes pictures too small to read"

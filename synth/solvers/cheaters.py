@@ -92,7 +92,7 @@ def puzzles(reading: Reading) -> list[Puzzle]:
         query = reading.piece(task["query_start"], task["query_end"])
         bank = tuple(sorted({part["start"] for part in (*task["evidence"], *task["distractors"])}))
         if bank not in banks:
-            banks[bank] = read_records(reading, [pieces[start] for start in bank])
+            banks[bank] = read_records(reading, [pieces[start] for start in bank if start in pieces])
         for view in LAWS[task["family"]].look(query, banks[bank], task["answer"]):
             records = _shown(banks[bank], view, task["query_start"])
             place = (task["query_start"], reading.context)
