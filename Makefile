@@ -32,7 +32,7 @@ help:
 	@echo 'make setup-extras  an environment with every engine, in $(EXTRAS)'
 	@echo 'make setup-peers other tools to compare with, in $(PEERS)'
 	@echo 'make demo        collects a small real corpus and makes verified trainer shards of it'
-	@echo 'make tour        the demo, rows of 1M tokens too, and the plan of a run over all four windows'
+	@echo 'make tour        the demo, pictures drawn from code, long sequences, and the plan of a run over all of it'
 	@echo 'make test        setup, lint, the quick suite'
 	@echo 'make test-extras tests of the engines beside the local one, and of exports in their libraries, in $(EXTRAS)'
 	@echo 'make test-all    setup, lint, every test'
@@ -92,12 +92,19 @@ demo: setup-core
 	@echo '  $(GRISTMILL) plan pipeline/recipes/demo.yaml --out demo/out    the steps, and what a second run would reuse'
 	@echo '  $(GRISTMILL) plan pipeline/recipes/plans/demo.yaml --plots demo/plots    what a trainer reads of it'
 
-# Rows of 1M tokens of the same documents: the recipe of the demo with one dataset more, so all else is found done.
-TOUR := datasets.train_1m={from: [corpus], steps: [{emit: {context: 1048576}}]}
+# What takes longer than a demo: pictures drawn from code, rows of 1M tokens, long sequences with planted tasks.
 tour: setup demo
-	$(GRISTMILL) run pipeline/recipes/demo.yaml --out demo/out --set '$(TOUR)'
-	$(GRISTMILL) verify demo/out
+	$(SYSTEM)
+	$(GRISTMILL) run pipeline/recipes/tour.yaml --out demo/tour
+	$(GRISTMILL) verify demo/tour --deep
+	$(GRISTMILL) render sheet demo/tour/pairs --out demo/sheets
 	$(GRISTMILL) plan pipeline/recipes/plans/tour.yaml --plots demo/plots
+	$(GRISTMILL) show demo/tour/long_1m --tasks
+	@echo
+	@echo 'What to look at next:'
+	@echo '  demo/sheets                                        pictures with their boxes and points'
+	@echo '  demo/plots                                         what a trainer reads of it'
+	@echo '  $(GRISTMILL) show demo/tour/long_64k --row 0 --map    where the evidence of planted tasks stands'
 
 lint: setup
 	$(VENV)/bin/ruff check $(LINTED)

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.commit import ObjectStore
-from gristmill.manifests.manifest import Manifest, entries_to_json
-from gristmill.manifests.receipt import FileEntry, Receipt
-from gristmill.manifests.samples import merge_samples, samples_to_bytes
-from gristmill.manifests.tally import Tally, check_balance
+from gristmill.manifests.manifest import Manifest
+from gristmill.manifests.receipt import Receipt
+from gristmill.manifests.tally import check_balance
 from gristmill.manifests.trainer_schema import MAX_CONTEXT
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context, ShardRef
@@ -25,7 +24,6 @@ from gristmill.pipeline.publish import (
     account_files,
     built_tallies,
     describe_steps,
-    read_samples,
     step_entries,
     upstream_digests,
     work_seconds,
@@ -40,6 +38,8 @@ EMIT_VERSION = 4
 PACK_VERSION = 6
 """Of the pack plan, and so of its rows; tokenised documents are not made anew."""
 INDEX_VERSION = 1
+_TOLD = ("context", "tokenizer", "image_cost", "packing", "synth")
+"""What a manifest says of its rows; `synth` (`pipeline.synth_phase`) of sequences alone."""
 
 
 def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
@@ -175,59 +175,12 @@ def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str
             "chars": entries[-1]["chars_kept"],
         },
         objects=[*(r.key for r in built.receipts), *built.facts.get("media_keys", ()), *built.facts["keys"]],
-        facts={name: built.facts[name] for name in ("context", "tokenizer", "image_cost", "packing")},
+        facts={name: built.facts[name] for name in _TOLD if name in built.facts},
         tokenised=publisher.links("tokenised", tokenised),
         row_indexes=publisher.links("row_indexes", built.row_indexes),
         media_shards=publisher.links("media_shards", built.media_shards),
         media_indexes=publisher.links("media_indexes", built.media_indexes),
         upstream=upstream_digests(out, built),
         seconds=work_seconds(built.receipts),
-    )
-    return write_content(publisher, content, shared, engine)
-
-
-def _holdout_samples(publisher: Publisher, held: Sequence[Receipt], store: ObjectStore) -> FileEntry:
-    """What emits dropped as held out is what the holdout keeps."""
-    parts = [
-        [s | {"step": HOLDOUT, "verdict": "keep", "reason": ""} for s in samples if s["reason"] == HOLDOUT]
-        for samples in read_samples(held, store)
-    ]
-    merged = merge_samples(parts)
-    return publisher.write("samples", "samples", "jsonl", len(merged), samples_to_bytes(merged))
-
-
-def publish_holdout(
-    out: Path, emits: Sequence[Built], shared: Mapping[str, Any], engine: str, store: ObjectStore
-) -> Manifest:
-    """Publish `holdout`: the documents that no emit of the recipe may see, each input shard's once."""
-    receipts: dict[str, Receipt] = {}
-    for built in emits:
-        for digest, receipt in zip(built.facts["inputs"], _tokenised(built), strict=True):
-            receipts.setdefault(digest, receipt)
-    held = list(receipts.values())
-    refs = [ShardRef(r.key, f, store.path(r.key, f)) for r in held for f in r.role("heldout")]
-    by_source: dict[str, Tally] = {}
-    for receipt in held:
-        for source, (records, chars) in receipt.facts["heldout"]["sources"].items():
-            part = Tally(records_in=records, kept=records, chars_in=chars, chars_kept=chars)
-            by_source.setdefault(source, Tally()).add(part)
-    names = sorted(b.spec.name for b in emits)
-    step = {"step": "holdout", "stage": "holdout", "version": EMIT_VERSION, "params": {"emits": names}}
-    publisher = Publisher(out / HOLDOUT, store)
-    content = Content(
-        name=HOLDOUT,
-        kind="documents",
-        inputs=[],
-        steps=step_entries([{**step, "rules": [], "vocabulary": []}], {"holdout": by_source}),
-        shards=publisher.links("data", refs),
-        account={
-            "ledger": [],
-            "measures": [],
-            "cuts": [],
-            "samples": entries_to_json([_holdout_samples(publisher, held, store)]),
-        },
-        stats=merge_stats([r.facts["heldout"]["stats"] for r in held]),
-        totals={"records": sum(r.entry.rows for r in refs)},
-        objects=[r.key for r in held],
     )
     return write_content(publisher, content, shared, engine)

@@ -294,7 +294,7 @@ def upstream_digests(out: Path, built: Built) -> list[dict[str, str]]:
 
 def built_steps(built: Built) -> list[LoadedStep]:
     """The steps behind the origin, in order."""
-    return [s for p in built.phases for s in (p.exchange, *p.chain, p.plan) if s is not None]
+    return [s for p in built.phases for s in p.steps()]
 
 
 def last_receipts(built: Built) -> list[Receipt]:

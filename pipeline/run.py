@@ -147,6 +147,10 @@ def build_dataset(
             read_phase(here, built, phase, loaded.options[spec.name])
         elif index == 0 and isinstance(spec.origin, RenderOrigin):
             render_phase(here, built, phase, loaded.renders[spec.name])
+        elif phase.plan is not None and phase.synth is not None:
+            from gristmill.pipeline.synth_phase import synth_phase
+
+            synth_phase(here, built, phase.synth, phase.plan)
         elif phase.plan is not None:
             from gristmill.pipeline.emit import emit_phase
 
@@ -266,12 +270,12 @@ class Run:
         return publish(self.out, built, shared, self.engine.name, self.store)
 
     def _holdout(self) -> None:
-        from gristmill.pipeline.emit import publish_holdout
+        from gristmill.pipeline.publish_holdout import publish_holdout
 
         emits = [b for b in self.done.values() if b.kind == "rows"]
         if emits and self._all_emits_done(emits):
             shared = self._shared_fields(None)
-            self.manifests[HOLDOUT] = publish_holdout(self.out, emits, shared, self.engine.name, self.store)
+            self.manifests[HOLDOUT] = publish_holdout(self.ctx, self.out, emits, shared, self.engine.name)
 
     def _all_emits_done(self, emits: Sequence[Built]) -> bool:
         """Whether this run knows every emit; a part of the recipe says nothing of the whole holdout."""

@@ -41,10 +41,15 @@ KINDS: Mapping[str, str] = {
     "similar_adopt": "gristmill.pipeline.tasks.similar_adopt",
     "similar_index": "gristmill.pipeline.tasks.similar_index",
     "tokenise": "gristmill.pipeline.tasks.tokenise",
+    "held_once": "gristmill.pipeline.tasks.held_once",
     "media_plan": "gristmill.pipeline.tasks.media_plan",
     "media_shards": "gristmill.pipeline.tasks.media_shards",
     "pack_plan": "gristmill.pipeline.tasks.pack_plan",
     "pack_rows": "gristmill.pipeline.tasks.pack_rows",
+    "synth_prepare": "gristmill.pipeline.tasks.synth_prepare",
+    "synth_plan": "gristmill.pipeline.tasks.synth_plan",
+    "synth_rows": "gristmill.pipeline.tasks.synth_rows",
+    "synth_settle": "gristmill.pipeline.tasks.synth_settle",
 }
 """Kind of task -> module with `run(task, store) -> Receipt`."""
 
@@ -53,7 +58,18 @@ RECORDED = "recorded_effects"
 
 PARTS_FORMAT = 2
 """Of the parts of spill files (`pipeline.spill`): results of another one are made anew, not called damaged."""
-_LEAVE_PARTS = ("emit_keys", "census", "pack_plan", "similar_adopt", "similar_pairs", "similar_sets", "tokenise")
+_LEAVE_PARTS = (
+    "emit_keys",
+    "census",
+    "pack_plan",
+    "similar_adopt",
+    "similar_pairs",
+    "similar_sets",
+    "synth_plan",
+    "synth_prepare",
+    "synth_rows",
+    "tokenise",
+)
 
 _KEPT_BYTES = 512 << 20
 """Half of what a worker may take."""

@@ -66,8 +66,8 @@ class Source:
 class Prepared:
     """A document's atoms: `bounds[i]:bounds[i + 1]` of `text` is atom i, of `tokens[i]` ids.
 
-    `media` stand in the places of U+FFFC in `text`, in order. It is its metadata (all but text and media) that plans
-    are made of.
+    `media` stand in the places of U+FFFC in `text`, in order; `uncut` are the tokens of its longest atom that shows
+    one, which no budget may cut. It is its metadata (all but text, bounds and media) that plans are made of.
     """
 
     source: Source
@@ -75,6 +75,7 @@ class Prepared:
     bounds: tuple[int, ...]
     tokens: tuple[int, ...]
     media: tuple[Shown, ...] = ()
+    uncut: int = 0
 
     @property
     def total(self) -> int:
@@ -221,7 +222,8 @@ def _prepared(draft: _Draft, encoded: Encoded, rows: Sequence[range], cost: Imag
     text = [int(encoded.offsets[own.stop] - encoded.offsets[own.start]) for own in rows]
     places = [sum(shown.tokens(cost) for shown in media) for media in whole.media_by_atom()]
     tokens = tuple(a + b for a, b in zip(text, places, strict=True))
-    return Prepared(draft.source, draft.text, draft.bounds, tokens, draft.media)
+    uncut = max((all_of for all_of, shown in zip(tokens, places, strict=True) if shown), default=0)
+    return Prepared(draft.source, draft.text, draft.bounds, tokens, draft.media, uncut)
 
 
 def _same(encoded: Encoded, whole: range, atoms: Sequence[range]) -> bool:

@@ -21,15 +21,21 @@ from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.materialise import Discarded
 from gristmill.synth.media import Shown, check_format
 from gristmill.synth.plan import Costs, SequencePlan, SynthParams, content_order, make_plans, skipped
-from gristmill.synth.plant import record_text
+from gristmill.synth.plant import Chain, record_text
 from gristmill.synth.protocol import Family
 from gristmill.synth.rows import to_row
 from gristmill.synth.solvers import asking, prove
 from gristmill.synth.solvers.asking import Unproved
 from gristmill.synth.solvers.reading import read_row
 
-REASONS: Mapping[str, str] = {**materialise.REASONS, **asking.REASONS}
-"""Every reason why a planned sequence is discarded."""
+REASONS: Mapping[str, str] = {
+    **materialise.REASONS,
+    **asking.REASONS,
+    "unasked": "a window knows too much of a question, which was left out; the sequence was not",
+}
+"""Every reason why a planned sequence is discarded, and why a question is."""
+MAX_UNASKED = 16
+"""Of a sequence."""
 
 _COST_STRIDE = 5
 
@@ -95,10 +101,11 @@ def _costs(params: SynthParams, documents: Sequence[Prepared], tokenizer: Tokeni
 
 @dataclass(frozen=True)
 class Built:
-    """A proved row, and each medium that it shows by its sha256."""
+    """A proved row, and each medium that it shows by its sha256. unasked: questions that were left out of it."""
 
     row: pa.RecordBatch
     media: Mapping[bytes, Shown]
+    unasked: int = 0
 
 
 def build_with_media(
@@ -106,17 +113,25 @@ def build_with_media(
 ) -> Built:
     """The proved row of a plan and its media; `documents` in content order.
 
+    A question of which a window knows too much is not asked: the sequence is made again without it.
     Raises Discarded, and UsageError where the format counts pictures by another cost than `params`.
     """
-    material = materialise.materialise(plan, params, documents, tokenizer)
-    media = material.media()
-    check_format(media, params.image_cost, form)
-    draft = to_row(material, form, params.split)
-    try:
-        proofs = prove.prove(read_row(draft, tokenizer, {sha: shown.data for sha, shown in media.items()}), tokenizer)
-    except Unproved as error:
-        raise Discarded(error.reason, error.detail) from None
-    return Built(to_row(material, form, params.split, proofs), media)
+    unasked: set[Chain] = set()
+    while True:
+        material = materialise.materialise(plan, params, documents, tokenizer, frozenset(unasked))
+        media = material.media()
+        check_format(media, params.image_cost, form)
+        draft = to_row(material, form, params.split)
+        shown = {sha: one.data for sha, one in media.items()}
+        try:
+            proofs = prove.prove(read_row(draft, tokenizer, shown), tokenizer)
+        except Unproved as error:
+            if error.reason != "epsilon" or len(unasked) == MAX_UNASKED or len(material.planted.tasks) == 1:
+                raise Discarded(error.reason, error.detail) from None
+            asked = material.planted.tasks[error.task]
+            unasked.add((asked.bank, asked.chain))
+        else:
+            return Built(to_row(material, form, params.split, proofs), media, len(unasked))
 
 
 def build(
@@ -133,11 +148,13 @@ def build_all_with_media(
     form: TrainerFormat,
     counted: dict[str, int],
 ) -> Iterator[Built]:
-    """The rows of all plans in order; `counted` takes how many were discarded for which reason."""
+    """The rows of all plans in order; `counted` takes how many were discarded for which reason, and `unasked`."""
     ordered = content_order(documents)
     for plan in make_plans(params, ordered, _costs(params, documents, tokenizer)):
         try:
-            yield build_with_media(plan, params, ordered, tokenizer, form)
+            built = build_with_media(plan, params, ordered, tokenizer, form)
+            counted.update({"unasked": counted.get("unasked", 0) + built.unasked} if built.unasked else {})
+            yield built
         except Discarded as discarded:
             counted[discarded.reason] = counted.get(discarded.reason, 0) + 1
 

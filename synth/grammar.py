@@ -38,11 +38,25 @@ def record_templates(wording: Wording) -> int:
 
 
 def record_template(wording: Wording, number: int) -> str:
-    """Record template `number` of [0, record_templates), with its slots."""
+    """Record template `number` of [0, record_templates), or of `embedded_templates`, with its slots."""
+    if number >= record_templates(wording):
+        return wording.clauses[number - record_templates(wording)]
     register = registers_of(wording)[number // PER_REGISTER]
     lead, core, tail = _parts(number)
     cores = wording.clauses if register.kind == "clause" else wording.fields
     return register.leads[lead] + cores[register.cores[core]] + register.tails[tail]
+
+
+def embedded_templates(wording: Wording) -> tuple[int, ...]:
+    """Numbers of what is said beside a sentence of a document (`hosts`): a clause and no more, a number each."""
+    first = record_templates(wording)
+    return tuple(range(first, first + len(wording.clauses)))
+
+
+@cache
+def embedded_of(wording: Wording, split: Split) -> tuple[int, ...]:
+    """Those of a split."""
+    return tuple(n for n in embedded_templates(wording) if record_split(wording, n) == split)
 
 
 def ask_template(wording: Wording, number: int) -> str:
@@ -58,6 +72,8 @@ def _parts(number: int) -> tuple[int, int, int]:
 
 def record_split(wording: Wording, number: int) -> Split:
     """Which split a record template belongs to, by its core."""
+    if number >= record_templates(wording):
+        return _split(number - record_templates(wording))
     register = registers_of(wording)[number // PER_REGISTER]
     return _split(register.cores[number % SQUARE])
 

@@ -7,7 +7,7 @@ are mixed and it stands once, behind everything.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal
@@ -140,8 +140,13 @@ def _marker_ids(filler: Filler, tokenizer: Tokenizer) -> dict[str, Ids]:
     return dict(zip(texts, encode(texts, tokenizer), strict=True))
 
 
-def with_planted(filler: Sequence[Stretch], planted: Planted, bits: Sequence[Bits]) -> list[Stretch]:
-    """The filler with the pieces in their places; bits[i] are the ids and media of piece i."""
+def with_planted(
+    filler: Sequence[Stretch], planted: Planted, bits: Sequence[Bits], docs: Mapping[int, int]
+) -> list[Stretch]:
+    """The filler with the pieces in their places; bits[i] are the ids and media of piece i.
+
+    docs: which taken document stands at a place of the plan.
+    """
     before = [0, *accumulate(len(stretch.ids) for stretch in filler)]
     joins = [at for at in range(len(before)) if at == len(filler) or not filler[at].joined]
     places = [before[at] for at in joins]
@@ -153,8 +158,12 @@ def with_planted(filler: Sequence[Stretch], planted: Planted, bits: Sequence[Bit
     offset = 0
     for join in range(len(before)):
         for index in at_join.get(join, ()):
-            like = Stretch(planted.pieces[index].kind, filler[0].ids, offset=offset, piece=index)
+            piece = planted.pieces[index]
+            like = Stretch(piece.kind, filler[0].ids, offset=offset, piece=index)
+            if piece.cut is not None:
+                like = replace(like, doc=docs[piece.cut.doc], offset=piece.cut.before)
+            else:
+                offset += length(bits[index])
             out += in_stretches(bits[index], like)
-            offset += length(bits[index])
         out += filler[join : join + 1]
     return out

@@ -4,24 +4,25 @@ Sums may be spread: the facts of a chain stand one in each of as many strata, in
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
 independently and uniformly, and those are asked whose path happens to be spread (`is_wide`); with a share `alpha` of
 starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
-those are asked whose path spans PATH_APART, and any start where these are fewer than MIN_ALPHA_APART. Choices are
-placed as paths are, and any start may be asked, as one fact is spread over nothing.
+those are asked whose path spans PATH_APART, and any start where these are fewer than MIN_ALPHA_APART. Other placings
+are those of `protocol.Placing`.
 
 A question stands behind all that it needs, at least `gap` away.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gristmill.render.draws import Draws
-from gristmill.synth.protocol import SPREAD, Bank, Law, Size
+from gristmill.synth.protocol import SPREAD, Bank, Family, Size
 
 LATE = 0.9
 LATE_FRAC = 0.85
 """Share of questions in the last tenth."""
 EARLIEST = 0.4
 """Other questions stand behind this."""
-GAP_LATE, GAP_INSIDE = 1 / 256, 1 / 64
+GAP_LATE, GAP_INSIDE, GAP_FAR = 1 / 256, 1 / 64, 1 / 16
 NEAR_FRAC, NEAR = 0.5, 1 / 256
 """Share of late questions with a fact right in front of the gap: else the end of the window holds no evidence."""
 SPAN_LATE, SPAN_INSIDE = 0.76, 0.26
@@ -33,6 +34,7 @@ FEW_ROWS = 3
 PATH_APART = 1.3 / 16
 """Paths of few rows span this: no sixteenth of the sequence holds all of one."""
 MIN_ALPHA, MIN_ALPHA_APART = 0.95, 0.9
+APART = 1 / 7
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,63 @@ class Placed:
     alpha: float
 
 
-def place(bank: Bank, size: Size, law: Law, asked: int, draws: Draws) -> Placed:
-    """Places for a bank, `asked` of whose chains are asked. Raises ValueError where it has fewer chains."""
-    if not 0 < asked <= size.chains:
-        raise ValueError(f"{asked} questions of a bank of {size.chains} chains")
-    return _spread(bank, size, asked, draws) if law in SPREAD else _scattered(bank, size, asked, law, draws)
+How = Literal["spread", "scattered", "even", "far", "apart"]
+
+
+def placing_of(family: Family) -> How:
+    """How the banks of a family are placed."""
+    if family.placing == "by_law":
+        return "spread" if family.law in SPREAD else "scattered"
+    return family.placing
+
+
+def place(bank: Bank, size: Size, how: How, asked: int, draws: Draws) -> Placed:
+    """Places for a bank, `asked` of whose questions are asked. Raises ValueError where it has fewer."""
+    if not 0 < asked <= len(bank.questions):
+        raise ValueError(f"{asked} questions of a bank with {len(bank.questions)}")
+    if how == "spread":
+        return _spread(bank, size, asked, draws)
+    if how == "scattered":
+        return _scattered(bank, asked, draws)
+    first, gap = _first(draws) if how == "far" else (LATE, GAP_LATE)
+    limit = first - (GAP_FAR if how == "far" else gap)
+    if how == "far":
+        facts = [draws.real(0, limit) for _ in bank.facts]
+    else:
+        facts = _by_chains(bank, limit, _strata if how == "even" else _apart, draws)
+    return Placed(tuple(facts), _asked_of(range(len(bank.questions)), asked, first, draws), 1.0)
+
+
+def _first(draws: Draws, few: bool = False) -> tuple[float, float]:
+    """Where the questions of a bank begin, and how far behind its facts."""
+    late = few or draws.chance(LATE_FRAC)
+    return (LATE, GAP_LATE) if late else (draws.real(EARLIEST, LATE), GAP_INSIDE)
+
+
+def _asked_of(chains: Sequence[int], asked: int, first: float, draws: Draws) -> tuple[tuple[int, float], ...]:
+    return tuple((chain, draws.real(first, 1)) for chain in sorted(draws.some(chains, asked)))
+
+
+def _by_chains(
+    bank: Bank, limit: float, places: Callable[[int, float, Draws], list[float]], draws: Draws
+) -> list[float]:
+    """Each chain's facts have places of their own, whatever they say."""
+    chains: dict[int, list[int]] = {}
+    for index, fact in enumerate(bank.facts):
+        chains.setdefault(fact.chain, []).append(index)
+    facts = [0.0] * len(bank.facts)
+    for own in chains.values():
+        for index, at in zip(own, places(len(own), limit, draws), strict=True):
+            facts[index] = at
+    return facts
+
+
+def _apart(count: int, limit: float, draws: Draws) -> list[float]:
+    """One place, or two that are APART from each other."""
+    places = [draws.real(0, limit) for _ in range(count)]
+    while max(places) - min(places) < APART and count > 1:
+        places = [draws.real(0, limit) for _ in range(count)]
+    return places
 
 
 def _spread(bank: Bank, size: Size, asked: int, draws: Draws) -> Placed:
@@ -91,21 +145,15 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
     return [(part + draws.frac()) / count * limit for part in draws.shuffled(range(count))]
 
 
-def _scattered(bank: Bank, size: Size, asked: int, law: Law, draws: Draws) -> Placed:
-    late = size.hops <= FEW_ROWS or draws.chance(LATE_FRAC)
-    first = LATE if late else draws.real(EARLIEST, LATE)
-    limit = first - (GAP_LATE if late else GAP_INSIDE)
-    facts = tuple(draws.real(0, limit) for _ in bank.facts)
-    chains: Sequence[int] = range(size.chains)
-    wanted_shares = () if law == "choice" else ((is_wide, MIN_ALPHA), (is_apart, MIN_ALPHA_APART))
-    for wanted, alpha in wanted_shares:
-        found = [c for c, q in enumerate(bank.questions) if wanted([facts[e] for e in q.evidence])]
-        if len(found) >= max(alpha * size.chains, asked):
-            chains = found
-            break
-    chosen = sorted(draws.some(chains, asked))
-    asked_at = tuple((chain, draws.real(first, 1)) for chain in chosen)
-    return Placed(facts, asked_at, len(chains) / size.chains)
+def _scattered(bank: Bank, asked: int, draws: Draws) -> Placed:
+    first, gap = _first(draws, len(bank.questions[0].evidence) <= FEW_ROWS)
+    facts = tuple(draws.real(0, first - gap) for _ in bank.facts)
+    for good, least in ((is_wide, MIN_ALPHA), (is_apart, MIN_ALPHA_APART)):
+        chains = [c for c, q in enumerate(bank.questions) if good([facts[e] for e in q.evidence])]
+        alpha = len(chains) / len(bank.questions)
+        if alpha >= least and len(chains) >= asked:
+            return Placed(facts, _asked_of(chains, asked, first, draws), alpha)
+    return Placed(facts, _asked_of(range(len(bank.questions)), asked, first, draws), 1.0)
 
 
 def is_wide(places: Sequence[float]) -> bool:

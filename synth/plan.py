@@ -21,10 +21,12 @@ from gristmill.manifests.errors import InputError, UsageError
 from gristmill.manifests.image_tokens import ImageCost
 from gristmill.render.draws import Draws
 from gristmill.synth.atoms import Prepared
+from gristmill.synth.cuts import PASSAGE_TOKENS
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.grammar import Split
+from gristmill.synth.hosts import HOST_TOKENS
 from gristmill.synth.order import MODES, Mode
-from gristmill.synth.protocol import SPREAD, Family, Size
+from gristmill.synth.protocol import WHOLE, Family, Size
 from gristmill.synth.scenes import drawing
 
 PLAN_VERSION = 2
@@ -44,6 +46,12 @@ not drawn for tasks: a table of half a megabyte would leave a hole in the eviden
 MISSES_BEFORE_SCAN = 32
 LARGEST_PX = (448, 336)
 """Sides of the largest picture of a record: where the image cost makes it smaller, none is planted."""
+CUT_CHOICE, CUT_SPARE, CUT_LOOK = 2, 2, 4
+"""Of documents to take apart a plan names twice as many as needed and two more, the shortest of four times these."""
+CUT_ATOM = 1024
+"""Longest atom of such a document, in tokens."""
+CUT_FRAC = 1 / 8
+"""Most that one bank's passages may take of a sequence."""
 
 DEFAULT_COST = ImageCost()
 DEFAULT_MODES: Mapping[str, float] = {mode: 1.0 for mode in MODES}
@@ -54,6 +62,7 @@ class SynthParams:
     """What is wanted. `context` tokens a sequence; `modes` weights; `tasks_per_million` for 2**20 tokens.
 
     `families` are names, or ALL: those that find room. `split`: which templates records and questions are worded with.
+    `embedded_frac`: of records, of families that allow it, that stand beside a sentence of a document (`hosts`).
     `image_cost`: what pictures take, the same that documents were prepared with and rows are written for.
     """
 
@@ -65,6 +74,7 @@ class SynthParams:
     tasks_per_million: int = 400
     split: Split = "train"
     max_uses: int = 4
+    embedded_frac: float = 0.5
     image_cost: ImageCost = DEFAULT_COST
 
     def __post_init__(self) -> None:
@@ -79,6 +89,8 @@ class SynthParams:
             raise UsageError("no such family", "synth.families", missing[0], f"name some of {', '.join(FAMILIES)}")
         if min(self.sequences, self.tasks_per_million, self.max_uses) < 1:
             raise UsageError("out of range", "synth", None, "sequences, tasks_per_million and max_uses are at least 1")
+        if not 0 <= self.embedded_frac <= 1:
+            raise UsageError("out of range", "synth.embedded_frac", self.embedded_frac, "give 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -96,11 +108,16 @@ class BankPlan:
     family: str
     size: Size
     asked: int
+    docs: tuple[int, ...] = ()
+    """Of the sequence's documents, by their place in it, those that may be taken apart for it, more than it needs."""
 
 
 @dataclass(frozen=True)
 class SequencePlan:
-    """Sequence `number`: documents by their index in content order, how often each was used before, and banks."""
+    """Sequence `number`: documents by their index in content order, how often each was used before, and banks.
+
+    Documents that banks may take apart are the last ones, and no filler.
+    """
 
     number: int
     mode: Mode
@@ -129,9 +146,11 @@ def make_plans(params: SynthParams, documents: Sequence[Prepared], costs: Costs)
     for number, mode in enumerate(mode_turns(params.modes, params.sequences)):
         draws = Draws("synth plan", PLAN_VERSION, params.seed, params.context, number)
         longest = max(params.context // LONG_PARTS, LONG_ATOM) if mode == "task" else None
-        docs = pool.draw(params.context + RESERVE_TOKENS, longest, draws.child("documents"))
-        uses = tuple(pool.use(doc) for doc in docs)
         banks = plan_banks(params, costs, used, frozenset(without)) if mode == "task" else ()
+        needed, hosts = params.context + RESERVE_TOKENS, embedded_facts(params, banks) * HOST_TOKENS
+        docs = pool.draw(needed, hosts, longest, draws.child("documents"))
+        docs, banks = _with_cuts(params, pool, docs, banks, draws.child("cuts"))
+        uses = tuple(pool.use(doc) for doc in docs)
         used.update({bank.family for bank in banks})
         plans.append(SequencePlan(number, mode, docs, uses, banks))
     return plans
@@ -153,6 +172,34 @@ def skipped(params: SynthParams, documents: Sequence[Prepared]) -> dict[str, str
     return dict.fromkeys(wanted, lacking) if lacking else {}
 
 
+def _with_cuts(
+    params: SynthParams, pool: "_Pool", docs: tuple[int, ...], banks: Sequence[BankPlan], draws: Draws
+) -> tuple[tuple[int, ...], tuple[BankPlan, ...]]:
+    """Documents for the banks that take some apart, behind the others; a bank without enough of them is left out.
+
+    Raises InputError where its family is named.
+    """
+    kept: list[BankPlan] = []
+    for bank in banks:
+        cuts = FAMILIES[bank.family].cuts
+        if cuts is None:
+            kept.append(bank)
+            continue
+        wanted = cuts.documents(bank.size)
+        more = pool.short(wanted * CUT_CHOICE + CUT_SPARE, cuts.parts(bank.size), docs, draws)
+        if len(more) >= wanted:
+            kept.append(replace(bank, docs=tuple(range(len(docs), len(docs) + len(more)))))
+            docs = (*docs, *more)
+        elif params.families != ALL:
+            raise InputError(
+                "too few documents to take apart",
+                where="synth.families",
+                value=f"{len(more)} for {bank.family}, {wanted} needed",
+                remedy="give more documents of several paragraphs, or do not name the family",
+            )
+    return docs, tuple(kept)
+
+
 def mode_turns(modes: Mapping[str, float], sequences: int) -> list[Mode]:
     """The mode of each sequence: always the one that is furthest behind its share, `task` where several are."""
     total = sum(modes.values())
@@ -172,7 +219,9 @@ class _Pool:
         self._totals = [doc.total for doc in documents]
         self._clusters = [doc.source.cluster for doc in documents]
         self._longest = [max(doc.tokens) for doc in documents]
-        self._uncut = [_longest_with_media(doc) for doc in documents]
+        self._atoms = [len(doc.tokens) for doc in documents]
+        self._plain = [not any(doc.media_by_atom()) for doc in documents]
+        self._uncut = [doc.uncut for doc in documents]
         self._longest_uncut = params.context // 2
         self._uses = [0] * len(documents)
         self._max_uses = params.max_uses
@@ -183,8 +232,10 @@ class _Pool:
         self._uses[doc] += 1
         return self._uses[doc] - 1
 
-    def draw(self, tokens: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
-        """Documents with at least so many tokens, in random order, none with an atom of more than `longest`."""
+    def draw(self, needed: int, hosts: int, longest: int | None, draws: Draws) -> tuple[int, ...]:
+        """Documents with at least `needed` tokens, and `hosts` more if there are, in random order, none with an atom
+        of more than `longest`."""
+        tokens = needed + hosts
         fits = [
             (longest is None or most <= longest) and uncut <= self._longest_uncut
             for most, uncut in zip(self._longest, self._uncut, strict=True)
@@ -202,17 +253,26 @@ class _Pool:
             for doc in draws.shuffled(range(len(self._totals))):
                 if have < tokens and fits[doc] and self._free(doc, clusters):
                     have += self._take(doc, chosen, clusters)
-        if have < tokens:
+        if have < needed:
             raise InputError(
                 "too few documents for a sequence",
                 where="synth",
-                value=f"{have} tokens that it may hold, {tokens} needed",
+                value=f"{have} tokens that it may hold, {needed} needed",
                 remedy="give more documents, fewer or shorter sequences, or a higher max_uses; none is ever repeated",
             )
         left = max(self._uncut[doc] for doc in chosen) and RESERVE_TOKENS + max(self._uncut[doc] for doc in chosen)
         for doc in draws.shuffled(range(len(self._totals))) if left else ():
             if left > 0 and not self._uncut[doc] and fits[doc] and self._free(doc, clusters):
                 left -= self._take(doc, chosen, clusters)
+        return tuple(chosen)
+
+    def short(self, wanted: int, atoms: int, docs: Sequence[int], draws: Draws) -> tuple[int, ...]:
+        """Up to so many documents beside `docs`, of as many atoms at least, without media, the short ones first."""
+        clusters, chosen = {self._clusters[doc] for doc in docs}, list[int]()
+        fits = [doc for doc in range(len(self._totals)) if self._atoms[doc] >= atoms and self._plain[doc]]
+        for doc in sorted(draws.shuffled(fits)[: wanted * CUT_LOOK], key=lambda doc: (self._totals[doc], doc)):
+            if len(chosen) < wanted and self._longest[doc] <= CUT_ATOM and self._free(doc, clusters):
+                self._take(doc, chosen, clusters)
         return tuple(chosen)
 
     def _free(self, doc: int, clusters: set[bytes]) -> bool:
@@ -224,10 +284,10 @@ class _Pool:
         return self._totals[doc]
 
 
-def _longest_with_media(document: Prepared) -> int:
-    """Tokens of its longest atom with media, which no budget may cut; 0 where it has none."""
-    both = zip(document.tokens, document.media_by_atom(), strict=True)
-    return max(tokens if media else 0 for tokens, media in both)
+def embedded_facts(params: SynthParams, banks: Sequence[BankPlan]) -> int:
+    """How many records of these banks stand beside a sentence, about."""
+    facts = sum(bank.size.facts for bank in banks if FAMILIES[bank.family].embeds)
+    return round(params.embedded_frac * facts)
 
 
 def plan_banks(
@@ -241,11 +301,13 @@ def plan_banks(
     """
     names = set(FAMILIES) - without if params.families == ALL else set(params.families)
     chosen = [FAMILIES[name] for name in sorted(names, key=lambda name: (used.get(name, 0), name))]
-    paths, others = [f for f in chosen if f.law not in SPREAD], [f for f in chosen if f.law in SPREAD]
+    paths, others = [f for f in chosen if f.law in WHOLE], [f for f in chosen if f.law not in WHOLE]
     wanted = max(1, round(params.tasks_per_million * params.context / MILLION))
     room = int(params.context * RECORDS_FRAC)
     turns = PATH_TURNS if params.families == ALL else len(paths)
-    banks = _path_banks(paths, int(room * PATHS_FRAC) if others else room, turns, wanted, costs)
+    banks = _path_banks(
+        paths, int(room * PATHS_FRAC) if others else room, turns, wanted, costs, int(params.context * CUT_FRAC)
+    )
     room -= sum(bank.size.facts * costs.record[bank.family] for bank in banks)
     wanted -= sum(bank.asked for bank in banks)
     banks += _other_banks(others, room, wanted, costs)
@@ -260,17 +322,25 @@ def plan_banks(
     return tuple(banks)
 
 
-def _path_banks(families: Sequence[Family], room: int, turns: int, wanted: int, costs: Costs) -> list[BankPlan]:
-    """A bank of each family that fits and is asked often enough to be worth its records."""
+def _path_banks(
+    families: Sequence[Family], room: int, turns: int, wanted: int, costs: Costs, longest: int
+) -> list[BankPlan]:
+    """A bank of each family that fits and is asked often enough to be worth its records; `longest`: its passages."""
     banks: list[BankPlan] = []
     share = room // max(turns, 1)
     for family in families:
         sizes = [s for s in family.sizes if s.asked <= wanted and s.facts * costs.record[family.name] <= room]
+        sizes = [s for s in sizes if _passages(family, s) <= longest]
         size = next((s for s in sizes if s.facts * costs.record[family.name] <= share), sizes[-1] if sizes else None)
         if size is not None:
             banks.append(BankPlan(family.name, size, size.asked))
             room, wanted = room - size.facts * costs.record[family.name], wanted - size.asked
     return banks
+
+
+def _passages(family: Family, size: Size) -> int:
+    """Tokens that its passages take, about."""
+    return family.cuts.documents(size) * family.cuts.parts(size) * PASSAGE_TOKENS if family.cuts else 0
 
 
 def _other_banks(families: Sequence[Family], room: int, wanted: int, costs: Costs) -> list[BankPlan]:

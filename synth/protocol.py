@@ -10,20 +10,27 @@ bounded; B the leak is computed; C natural text, checked empirically only and ne
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gristmill.render.draws import Draws
 from gristmill.synth.registers import Register
 
 Klass = Literal["A", "B", "C"]
-Law = Literal["sum", "group", "codebook", "path", "choice"]
+Law = Literal["sum", "group", "codebook", "path", "weighed", "passage"]
 """How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
 nothing, wherever the numbers stand (their places may be spread). group: as sums, of operations whose order counts.
 codebook: each letter of the answer is a uniform one of its own. path: rows of injective maps are followed; a reader
-may eliminate the images that it sees, and places must be independent of each other. choice: paths of so few rows that
-nothing holds them apart: one of n far away from its question, and no more is claimed (distance only)."""
+may eliminate the images that it sees, and places must be independent of each other. weighed: what a reader knows is
+computed from a posterior of the family's own. passage: stretches of real documents are put apart, and nothing is
+proved of what a reader knows."""
 SPREAD: frozenset[Law] = frozenset(("sum", "group", "codebook"))
 """Laws whose facts may be spread."""
+WHOLE: frozenset[Law] = frozenset(("path", "weighed", "passage"))
+"""Laws whose banks are of one piece: none is made smaller to fit."""
+
+Placing = Literal["by_law", "even", "far", "apart"]
+"""Where facts stand (`place`). by_law: as SPREAD says, else independently; even: one fact of a chain in each of as
+many strata, all chains having as many; far: far in front of the question; apart: the two of a chain an eighth apart."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class Fact:
 
     `body`: lines that follow its words as they are; `drawing`: the picture beside it; `wording`: its words where these
     are not those of its family.
+    ahead, behind: passages of documents that stand right in front of the record and right behind it: (document, part)
+    as the family's `cuts` count them.
     """
 
     slots: Mapping[str, str]
@@ -49,6 +58,8 @@ class Fact:
     body: str = ""
     drawing: Drawing | None = None
     wording: "Wording | None" = None
+    ahead: tuple[int, int] | None = None
+    behind: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,12 +125,20 @@ class Wording:
     registers: tuple[Register, ...] = ()
 
 
+class Cuts(NamedTuple):
+    """How many documents a bank takes apart, and into how many parts each."""
+
+    documents: Callable[[Size], int]
+    parts: Callable[[Size], int]
+
+
 @dataclass(frozen=True)
 class Family:
     """A kind of task. `version` is raised when its output changes; `sizes` go from hard to easy.
 
     `names_needed(size)` tells how many invented names a bank takes, `build(size, names, draws)` makes it; all that is
-    secret comes from `draws`. `pictured`: some of its records have pictures.
+    secret comes from `draws`. `embeds`: its records are read by names and numbers alone, so that they may stand beside
+    any sentence (`hosts`). `pictured`: some of its records have pictures.
     """
 
     name: str
@@ -131,3 +150,6 @@ class Family:
     names_needed: Callable[[Size], int]
     build: Callable[[Size, Sequence[str], Draws], Bank]
     pictured: bool = False
+    placing: Placing = "by_law"
+    cuts: Cuts | None = None
+    embeds: bool = False

@@ -1,7 +1,8 @@
 """A sequence as a row of the trainer's schema (`manifests.trainer_schema`), tasks and proofs with it.
 
 Columns in: a `Material`; out: one row of `packed_schema`. Stretches that follow each other in a document are one
-segment. What was planted, and the words of ties, belong to one more entry of `docs`, whose id is made of its text.
+segment. What was planted, and the words of ties, belong to one more entry of `docs`, whose id is made of its text;
+behind it stand documents whose sentences stand in records (`hosts`).
 Attention: in concat mode a group for each document; elsewhere one for the row, as tasks look across documents.
 Loss: records and queries hold secrets that nobody can predict and have weight SECRET_WEIGHT, answers 1 under their own
 reason, so that a trainer can give them another; ties have 0, and so have the places of media, under reason `media`.
@@ -21,6 +22,7 @@ from blake3 import blake3
 from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.schema import ID_BYTES
 from gristmill.manifests.trainer_schema import TrainerFormat, packed_schema
+from gristmill.synth.atoms import Prepared
 from gristmill.synth.layout import Stretch
 from gristmill.synth.materialise import Material
 from gristmill.synth.media import Shown, length
@@ -118,20 +120,8 @@ def _medium(shown: Shown, stretch: Stretch, start: int) -> Fields:
 
 def _docs(material: Material) -> list[Fields]:
     uses = dict(zip(material.plan.docs, material.plan.uses, strict=True))
-    docs: list[Fields] = []
-    for document, taken in zip(material.filler.documents, material.filler.taken, strict=True):
-        source = document.source
-        docs.append(
-            {
-                "id": source.id,
-                "source": source.source,
-                "domain": source.domain,
-                "license": source.license,
-                "content_hash": source.content_hash,
-                "n_tokens_total": document.total,
-                "use_no": uses[material.plan.docs[taken.doc]],
-            }
-        )
+    both = zip(material.filler.documents, material.filler.taken, strict=True)
+    docs = [_doc(document, uses[material.plan.docs[taken.doc]]) for document, taken in both]
     planted = [s for s in material.stretches if s.doc < 0]
     if planted:
         ids = np.concatenate([s.ids for s in planted])
@@ -139,7 +129,13 @@ def _docs(material: Material) -> list[Fields]:
         digest = blake3(ids.astype("<u4").tobytes() + shas).digest(ID_BYTES)
         made: Fields = {"id": digest.hex(), "source": "synth", "domain": None, "license": None, "content_hash": digest}
         docs.append({**made, "n_tokens_total": len(ids), "use_no": 0})
-    return docs
+    return docs + [_doc(document, use) for document, use in material.hosts]
+
+
+def _doc(document: Prepared, use_no: int) -> Fields:
+    source = document.source
+    told = {name: getattr(source, name) for name in ("id", "source", "domain", "license", "content_hash")}
+    return {**told, "n_tokens_total": document.total, "use_no": use_no}
 
 
 def _loss(segment: Fields) -> Fields:

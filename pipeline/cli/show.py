@@ -21,7 +21,8 @@ the step saw, cut to --chars; control characters are shown as escapes.
 
 With --clusters it lists the largest clusters of duplicates instead: the record that stayed, those that went for it,
 with what was measured. --compare shows any two records side by side. --row shows a row of a dataset of trainer rows:
-its documents, its segments with their texts, loss spans and padding.
+its documents, its segments with their texts, loss spans and padding. Of rows with planted tasks, --task shows one with
+its evidence, --map all of them in a strip of the row, and --tasks what a whole dataset asks.
 
 for instance:
   gristmill show out web
@@ -29,7 +30,10 @@ for instance:
   gristmill show out/web --reason too_short --limit 20 --json
   gristmill show out --clusters
   gristmill show out --compare 3f9a... 77c0...
-  gristmill show out/train_8k --row 17"""
+  gristmill show out/train_8k --row 17
+  gristmill show out/long_64k --tasks
+  gristmill show out/long_64k --row 0 --task 3
+  gristmill show out/long_64k --row 0 --map"""
 
 VERDICTS = ("keep", "drop", "quarantine")
 
@@ -46,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clusters", action="store_true", help="the largest clusters of duplicates, --limit of them")
     parser.add_argument("--compare", nargs=2, metavar=("ID", "ID"), help="two records side by side, ids in full")
     parser.add_argument("--row", type=int, metavar="N", help="of a dataset of trainer rows: this row, counted from 0")
+    parser.add_argument("--task", type=int, metavar="I", help="of --row: this planted task, counted from 0")
+    parser.add_argument("--map", action="store_true", help="of --row: where its tasks stand, a line a task")
+    parser.add_argument("--tasks", action="store_true", help="of a dataset of sequences: an overview of all its tasks")
     parser.add_argument(
         "--tokenizer", metavar="PATH", help="of --row: the dataset's tokenizer, where it is not packaged"
     )
@@ -56,8 +63,11 @@ def run(args: argparse.Namespace) -> int:
     """Print the samples."""
     if args.limit < 0 or args.chars < 0:
         raise UsageError("negative", "gristmill show", min(args.limit, args.chars), "give 0 or more")
-    if args.row is not None:
+    if args.row is not None or args.tasks:
         return _row(args)
+    if args.task is not None or args.map:
+        given = "--map" if args.task is None else "--task"
+        raise UsageError("shows tasks of a row", "gristmill show", given, "add --row N")
     if args.tokenizer is not None:
         raise UsageError("decodes nothing here", "gristmill show --tokenizer", args.tokenizer, "add --row N")
     with folder_of(args.dir, FILE_LISTS if args.clusters or args.compare else ("samples",)) as folder:
@@ -66,13 +76,24 @@ def run(args: argparse.Namespace) -> int:
 
 def _row(args: argparse.Namespace) -> int:
     from gristmill.pipeline.cli.show_row import show_row
+    from gristmill.pipeline.cli.show_task import show_map, show_task
+    from gristmill.pipeline.cli.show_tasks import show_tasks
 
     if args.clusters or args.compare or args.step or args.reason or args.verdict:
-        raise UsageError(
-            "shows one row, and no records", "gristmill show --row", args.row, "leave out what picks records"
-        )
-    within = "" if args.dataset is None else f"/{args.dataset}"
-    show_row(f"{args.dir.rstrip('/')}{within}", args.row, args.chars, args.tokenizer, args.json)
+        raise UsageError("shows rows, and no records", "gristmill show", None, "leave out what picks records")
+    if sum((args.task is not None, args.map, args.tasks)) > 1 or (args.tasks and args.row is not None):
+        remedy = "give --row N, with --task I or --map, or --tasks alone"
+        raise UsageError("one view at a time", "gristmill show", None, remedy)
+    place = args.dir if args.dataset is None else f"{args.dir.rstrip('/')}/{args.dataset}"
+    row: int | None = args.row
+    if row is None:
+        show_tasks(place, args.json)
+    elif args.map:
+        show_map(place, row, args.json)
+    elif args.task is not None:
+        show_task(place, row, args.task, args.tokenizer, args.json)
+    else:
+        show_row(place, row, args.chars, args.tokenizer, args.json)
     return EXIT_DONE
 
 

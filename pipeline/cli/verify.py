@@ -14,13 +14,14 @@ from gristmill.pipeline.cli.told_progress import told_progress
 if TYPE_CHECKING:
     from gristmill.manifests.verify import VerifyReport
     from gristmill.pipeline.rederive import Rederived
+    from gristmill.pipeline.reprove import Reproved
 
 HELP = """check every byte that a run's manifests name
 
 Reads run.json, each manifest, each receipt and every file that they name, compares sizes and digests,
 and balances the books: records between steps, ledgers against counts. One flipped byte is a fault and gives exit
 code 4. --deep also looks into the shards: schemas, ids, hashes of texts, trainer rows; and it draws some records of
-render pairs again, where the engines are those that made them.
+render pairs again, where the engines are those that made them, and proves every task of long sequences again.
 
 for instance:
   gristmill verify out
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `verify`."""
     parser.add_argument("dir", metavar="DIR", help="an output, or a dataset in it")
     parser.add_argument("--deep", action="store_true", help="also check what stands inside the shards")
+    parser.add_argument("--tokenizer", metavar="PATH", help="of --deep: the rows' tokenizer, where it is not packaged")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
@@ -44,16 +46,23 @@ def run(args: argparse.Namespace) -> int:
     """Verify and report."""
     report, mend = _verified(args)
     drawn = _drawn_again(args, report)
-    faults = sorted([*report.faults, *(f for one in drawn for f in one.faults)], key=lambda f: (f.path, f.kind))
+    proved = _proved_again(args, report)
+    more = [f for one in (*drawn, *proved) for f in one.faults]
+    faults = sorted([*report.faults, *more], key=lambda f: (f.path, f.kind))
     report = replace(report, ok=not faults, faults=faults)
     if args.json:
         again = [{k: v for k, v in vars(one).items() if k != "faults"} for one in drawn]
-        emit_json({**plain(report), "mend": mend, **({"drawn_again": again} if again else {})})
+        tasks = [{k: v for k, v in vars(one).items() if k != "faults"} for one in proved]
+        told = {"drawn_again": again, "proved_again": tasks}
+        emit_json({**plain(report), "mend": mend, **{name: value for name, value in told.items() if value}})
     else:
         _print(args.dir, report)
         for one in drawn:
             what = one.why_not and f"not drawn again: {one.why_not}"
             print_line(f"{one.dataset} {one.domain}: {what or f'{one.looked_at} of {one.of} records drawn again'}")
+        for one in proved:
+            told = f"{one.rows} rows, {one.tasks} tasks proved again"
+            print_line(f"{one.dataset}: {(one.why_not and f'not proved again: {one.why_not}') or told}")
         if report.faults:
             _print_mend(args.dir, mend)
     return EXIT_DONE if report.ok else EXIT_VERIFY
@@ -67,6 +76,16 @@ def _drawn_again(args: argparse.Namespace, report: "VerifyReport") -> "list[Rede
     from gristmill.pipeline.rederive import rederive
 
     return [] if is_export(Path(args.dir)) else list(rederive(Path(args.dir)))
+
+
+def _proved_again(args: argparse.Namespace, report: "VerifyReport") -> "list[Reproved]":
+    """The tasks of sequences, in an output that is sound and lies here."""
+    if not args.deep or report.faults or is_remote(args.dir):
+        return []
+    from gristmill.pipeline.export.check import is_export
+    from gristmill.pipeline.reprove import reprove
+
+    return [] if is_export(Path(args.dir)) else list(reprove(Path(args.dir), args.tokenizer))
 
 
 def _verified(args: argparse.Namespace) -> "tuple[VerifyReport, list[str]]":

@@ -2,10 +2,9 @@
 
 Payload: `shard` (path), `dataset`, `steps` (`from` where it is the dataset's first phase, then the emit step),
 `origin`, `tokenizer` (spec), `base_dir`, `holdout` (null, or `frac` and `seed`), `seed`, `image_cost`, `medium_limit`
-(tokens). Leaves `tokenised` (Arrow IPC of trainer_schema.TOKENISED, uncompressed: packing maps it), `heldout` (Parquet
-of schema.DOCUMENT: the documents that were held out), the media that have places as `media_spill` leaves them, ledger
-and samples; facts as RowPass's, `media_tokens` (places of media), `longest_medium` (places of one), and `heldout`
-(`stats` and `sources`: `{source: [records, chars]}`).
+(tokens). Leaves `tokenised` (Arrow IPC of trainer_schema.TOKENISED, uncompressed: packing maps it), what is held out as
+`held_documents` leaves it, the media that have places as `media_spill` leaves them, ledger and samples; facts as
+RowPass's, `media_tokens` (places of media), `longest_medium` (places of one), and `heldout`.
 """
 
 from collections.abc import Mapping
@@ -14,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gristmill.manifests.commit import ObjectStore, ObjectWriter
 from gristmill.manifests.effects import facts_of_effects
@@ -24,21 +21,18 @@ from gristmill.manifests.errors import InputError
 from gristmill.manifests.image_tokens import ImageCost
 from gristmill.manifests.ipc import IpcShards
 from gristmill.manifests.receipt import Receipt
-from gristmill.manifests.schema import DOCUMENT
-from gristmill.manifests.shard import ParquetShards, read_shard
+from gristmill.manifests.shard import read_shard
 from gristmill.manifests.tally import step_tallies_to_json
 from gristmill.manifests.tokenizer import Tokenizer, load_tokenizer
 from gristmill.manifests.trainer_schema import tokenised_schema
 from gristmill.pipeline.account import Account, AccountSpec, Rows, rows_by_source
-from gristmill.pipeline.holdout import held_out
+from gristmill.pipeline.held_documents import HeldDocuments
 from gristmill.pipeline.media_places import MediaRules
 from gristmill.pipeline.media_spill import MediaSpill
 from gristmill.pipeline.row_pass import Stats
 from gristmill.pipeline.task import Task
 from gristmill.pipeline.tokenise import tokenise
 from gristmill.stages.chain import Fate, Ints, StepTrace, count_chars
-
-NAN = float("nan")
 
 
 class _Tokenise:
@@ -53,9 +47,7 @@ class _Tokenise:
         self.shards = IpcShards(writer, "tokenised", tokenised_schema(tokenizer.identity))
         self.rules = MediaRules(ImageCost(**payload["image_cost"]), payload["medium_limit"])
         self.media = MediaSpill(writer)
-        self.heldout = ParquetShards(writer, "heldout", DOCUMENT)
-        self.heldout_stats = Stats()
-        self.heldout_sources: dict[str, list[int]] = {}
+        self.heldout = HeldDocuments(payload["holdout"], writer)
         self.stats = Stats()
         self.rows = 0
 
@@ -66,7 +58,7 @@ class _Tokenise:
         if self.payload["origin"]:
             self.account.read(self.payload["steps"][0], batch, chars)
         fates: dict[int, Fate] = {}
-        held = self._hold_out(batch, fates, chars)
+        held = self.heldout.take(batch, fates, chars)
         stay = np.flatnonzero(~held)
         seen = batch if len(stay) == batch.num_rows else batch.take(pa.array(stay))
         done = tokenise(seen, self.tokenizer, self.rules)
@@ -82,25 +74,6 @@ class _Tokenise:
         self._count(done.batch, placed, chars[stay[done.kept]])
         self.account.kept(placed, rows.ordinals[stay[done.kept]], chars[stay[done.kept]])
         return done.batch
-
-    def _hold_out(self, batch: pa.RecordBatch, fates: dict[int, Fate], chars: Ints) -> npt.NDArray[np.bool_]:
-        holdout = self.payload["holdout"]
-        if holdout is None:
-            return np.zeros(batch.num_rows, dtype=np.bool_)
-        cluster = pc.coalesce(batch.column("dup_cluster"), batch.column("content_hash"))
-        held = held_out(cluster, holdout["frac"], holdout["seed"])
-        for row in np.flatnonzero(held).tolist():
-            fates[row] = Fate(row, 0, "drop", "holdout", "", NAN, holdout["frac"], "")
-        if held.any():
-            part = batch.filter(pa.array(held))
-            self.heldout.write(part.select(DOCUMENT.names))
-            of_part = chars[held]
-            self.heldout_stats.add(part, of_part)
-            for source, at in rows_by_source(part):
-                total = self.heldout_sources.setdefault(source, [0, 0])
-                total[0] += len(at)
-                total[1] += int(of_part[at].sum())
-        return held
 
     def _trace(self, batch: pa.RecordBatch, rows: Rows, fates: dict[int, Fate], counted: tuple[Ints, Ints]) -> None:
         chars, cut = counted
@@ -121,7 +94,7 @@ class _Tokenise:
         """Close the files; the facts of the receipt."""
         self.shards.close()
         self.media.close()
-        self.heldout.close()
+        heldout = self.heldout.close()
         tallies = self.account.close(where)
         return {
             "tallies": step_tallies_to_json(tallies),
@@ -129,10 +102,7 @@ class _Tokenise:
             "stats": self.stats.to_json(),
             "media_tokens": self.media.tokens,
             "longest_medium": self.media.longest,
-            "heldout": {
-                "stats": self.heldout_stats.to_json(),
-                "sources": dict(sorted(self.heldout_sources.items())),
-            },
+            "heldout": heldout,
             **facts_of_effects(),
         }
 
@@ -143,8 +113,8 @@ def tokenizer_for(spec: str, base_dir: str) -> Tokenizer:
     return load_tokenizer(spec, Path(base_dir))
 
 
-def run(task: Task, store: ObjectStore) -> Receipt:
-    """See the module."""
+def known_tokenizer(task: Task) -> Tokenizer:
+    """The tokenizer of a task, whose key was made of its fingerprint. Raises InputError where it is another by now."""
     payload = task.payload
     tokenizer = tokenizer_for(payload["tokenizer"], payload["base_dir"])
     if tokenizer.identity.fingerprint != task.what["tokenizer"]:
@@ -154,6 +124,13 @@ def run(task: Task, store: ObjectStore) -> Receipt:
             value=payload["tokenizer"],
             remedy="run the same command again",
         )
+    return tokenizer
+
+
+def run(task: Task, store: ObjectStore) -> Receipt:
+    """See the module."""
+    payload = task.payload
+    tokenizer = known_tokenizer(task)
     with store.begin(task.key, task.what) as writer:
         state = _Tokenise(payload, writer, tokenizer)
         first = 0

@@ -6,7 +6,7 @@ geometry, worked out in the picture's own pixels.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import cairocffi as cairo
@@ -16,7 +16,7 @@ from cairosvg.helpers import size
 from cairosvg.parser import Tree
 from cairosvg.surface import PNGSurface
 
-from gristmill.render.svg import cairo_gradients, cairo_text
+from gristmill.render.svg import cairo_gradients, cairo_memo, cairo_text
 from gristmill.render.svg.flat import SOFT
 from gristmill.render.svg.stroke_box import device_box
 
@@ -158,15 +158,16 @@ class _Told(_Flat):
         x0, y0 = (max(math.floor(max(box[side], clip[side], 0)) - 1, 0) for side in (0, 1))
         x1 = min(math.ceil(min(box[2], clip[2])) + 1, self.numbers.shape[1])
         y1 = min(math.ceil(min(box[3], clip[3])) + 1, self.numbers.shape[0])
-        told = Told(key, kind not in str(self.node.get(SOFT, "")).split(), box, clip, self.node.tag in _LETTERS)
+        is_opaque = kind not in str(self.node.get(SOFT, "")).split()
+        is_text = self.node.tag in _LETTERS
         if box[0] == box[2] and box[1] == box[3]:
             act()
         elif x0 >= x1 or y0 >= y1:
             act()
-            self.told.append(told)
+            self.told.append(Told(key, is_opaque, box, clip, is_text))
         else:
             own = self._drawn(key, self.numbers[y0:y1, x0:x1], act)
-            self.told.append(replace(told, x=x0, y=y0, own=own))
+            self.told.append(Told(key, is_opaque, box, clip, is_text, x0, y0, own))
 
     def _drawn(self, key: int, here: Labels, act: Callable[[], None]) -> Mask:
         """Draw, and which pixels that drew: those that had the number already are cleared for the while."""
@@ -208,5 +209,6 @@ def _numbers(surface: Any) -> Labels:
     return np.frombuffer(memory, np.uint32).reshape(int(surface.height), int(surface.width)) & _COLOUR
 
 
+cairo_memo.install()
 cairo_gradients.install()
 cairo_text.install()

@@ -9,24 +9,25 @@ Imported by a child only, after `fonts.with_own_fonts`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any
 
 import cairocffi as cairo
 import numpy as np
 import numpy.typing as npt
-from cairosvg.colors import color
-from cairosvg.helpers import paint, size
+from cairosvg.helpers import size
 from cairosvg.parser import Tree
 from cairosvg.surface import PNGSurface
 
-from gristmill.render.svg import cairo_gradients, cairo_text
+from gristmill.render.svg import cairo_gradients, cairo_memo, cairo_text
+from gristmill.render.svg.cairo_memo import color, paint
 from gristmill.render.svg.stroke_box import device_box
 from gristmill.render.svg.vocabulary import OPAQUE, UNSEEN
 
 KEY = "data-gristmill-key"
 _CHANGED_LEVELS = 6
+_STRIP_PX = 1 << 14
 _INKLESS = frozenset(["svg", "g", "symbol", "use", "a"])
 _SPREADING = frozenset(["text", "tspan", "textPath"])
 _LIBRARY: Any = cairo.cairo
@@ -42,8 +43,8 @@ class Operation:
     """A fill or stroke. `number` counts from 1 in order of drawing; `box` is its geometry, `clipped` within its clips.
 
     `mask` are its pixels on the map when it was drawn, with the top left corner at (x, y); `changed` those of the
-    picture that it changed, None where that cannot be told. Both are None where it lies outside the picture. `is_text`:
-    it sets letters.
+    picture that it changed, None where that cannot be told. Both are None where it lies outside the picture, or nobody
+    asked for its element. `is_text`: it sets letters.
     """
 
     number: int
@@ -178,7 +179,8 @@ class _Surface(PNGSurface):
 
     cairo: Any
 
-    def __init__(self, body: bytes, width: int, height: int) -> None:
+    def __init__(self, body: bytes, width: int, height: int, asked: Container[int]) -> None:
+        self.asked = asked
         self.operations: list[Operation] = []
         self.node: Any = None
         self.owner: int | None = None
@@ -263,20 +265,21 @@ class _Surface(PNGSurface):
             return
         operation.x, operation.y = x0, y0
         area = (slice(y0, y1), slice(x0, x1))
-        self._put_on_map(operation, kind, area)
-        if self.group_depth:
+        is_asked = key in self.asked
+        if is_asked or is_opaque:
+            self._put_on_map(operation, kind, area)
+        if self.group_depth or not is_asked:
             act()
         else:
             self._put_on_picture(operation, area, act)
 
     def _put_on_picture(self, operation: Operation, area: tuple[slice, slice], act: Act) -> None:
         self.cairo.flush()
-        old = self.pixels[area].copy()
+        here = self.pixels[area]
+        before = here.copy()
         act()
         self.cairo.flush()
-        before, after = old.view(np.uint8), self.pixels[area].copy().view(np.uint8)
-        changed = (np.maximum(before, after) - np.minimum(before, after)) > _CHANGED_LEVELS
-        operation.changed = changed.view(np.uint32) != 0
+        operation.changed = _changed(before, here)
 
     def _put_on_map(self, operation: Operation, kind: str, area: tuple[slice, slice]) -> None:
         number, here, map_ = operation.number, self.numbers[area], self.context.map
@@ -289,21 +292,36 @@ class _Surface(PNGSurface):
             map_.set_fill_rule(self.context.get_fill_rule())
             map_.fill()
         self.map_surface.flush()
-        operation.mask = (here & np.uint32(0xFFFFFF)) == number
+        if operation.key in self.asked:
+            operation.mask = (here & np.uint32(0xFFFFFF)) == number
         if before is not None:
             here[...] = before
             self.map_surface.mark_dirty()
 
 
-def draw(body: bytes, width: int, height: int) -> tuple[Any, Pixels, list[Operation]]:
+def draw(body: bytes, width: int, height: int, asked: Container[int] = ()) -> tuple[Any, Pixels, list[Operation]]:
     """The picture on white (pixels as cairo keeps them: BGRX), the map and the operations.
 
-    The map has at each pixel the number of the uppermost opaque operation, 0 for none.
+    The map has at each pixel the number of the uppermost opaque operation, 0 for none. Masks are told of
+    operations of the elements `asked` for alone.
     """
-    surface = _Surface(body, width, height)
+    surface = _Surface(body, width, height, asked)
     surface.cairo.flush()
     # Copies: the surface's memory goes with it, whoever still looks at it.
     return surface.pixels.copy(), surface.numbers & np.uint32(0xFFFFFF), surface.operations
+
+
+def _changed(before: Pixels, after: Pixels) -> Mask:
+    """Pixels that differ by more than a few levels in some channel; in strips, which the processor's cache holds."""
+    found = np.empty(before.shape, np.bool_)
+    rows = max(1, _STRIP_PX // before.shape[1])
+    for top in range(0, len(before), rows):
+        strip = slice(top, top + rows)
+        old, new = before[strip].view(np.uint8), after[strip].view(np.uint8)
+        high = np.maximum(old, new)
+        high -= np.minimum(old, new, out=old)
+        np.not_equal((high > _CHANGED_LEVELS).view(np.uint32), 0, out=found[strip])
+    return found
 
 
 def _memory(surface: Any) -> Any:
@@ -324,5 +342,6 @@ def _gradient_alphas(surface: Any, name: str) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+cairo_memo.install()
 cairo_gradients.install()
 cairo_text.install()

@@ -8,8 +8,10 @@ from typing import Any
 
 import cairocffi as cairo
 from cairosvg import surface as drawing
-from cairosvg.helpers import normalize, size
+from cairosvg.helpers import size
 from cairosvg.text import text as set_letters
+
+from gristmill.render.svg.cairo_memo import normalize
 
 _SLANTS = {"italic": cairo.FONT_SLANT_ITALIC, "oblique": cairo.FONT_SLANT_OBLIQUE}
 _BOLD_FROM = 550

@@ -80,7 +80,10 @@ def mean_abs_diff(a: Pixels, b: Pixels) -> float:
 
 def colours_and_ink(pixels: Pixels) -> tuple[int, float]:
     """How many colours of 8 levels a channel there are, and the share of pixels not of the most frequent one."""
-    whole = pixels.view(np.uint32)[..., 0]
-    key = ((whole >> 5) & 7) | ((whole >> 10) & 56) | ((whole >> 15) & 448)
-    counts = np.bincount(key.ravel(), minlength=512)
-    return int(np.count_nonzero(counts)), 1 - float(counts.max()) / key.size
+    whole = pixels.view(np.uint32).ravel()
+    # Drawings are flat: runs of equal pixels are a fraction of the pixels.
+    starts = np.flatnonzero(np.concatenate(([True], whole[1:] != whole[:-1])))
+    colours = whole[starts]
+    key = ((colours >> 5) & 7) | ((colours >> 10) & 56) | ((colours >> 15) & 448)
+    counts = np.bincount(key, weights=np.diff(starts, append=whole.size), minlength=512)
+    return int(np.count_nonzero(counts)), 1 - float(counts.max()) / whole.size

@@ -3,6 +3,7 @@
 A sheet is a list of (selector, declarations) in order; `matches` and `specificity` decide its cascade.
 """
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ from gristmill.render.svg.vocabulary import (
 _COMPOUND = re.compile(r"(\*|[A-Za-z][\w-]*)?((?:[.#][A-Za-z_][\w-]*)*)")
 _MAX_SELECTORS = 500
 _MAX_COMPOUNDS = 4
+_SHORT_CHARS = 256
+"""What is read of a shorter `style` is remembered: it is read several times for each document."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,19 @@ Sheet = list[tuple[Selector, Declarations]]
 
 def declarations(text: str) -> Declarations:
     """Names and values of a `style`. Raises Refused."""
+    return list(_short_declarations(text) if len(text) <= _SHORT_CHARS else _declarations(text))
+
+
+def _declarations(text: str) -> Declarations:
     found: Declarations = []
     for node in tinycss2.parse_blocks_contents(text, skip_comments=True, skip_whitespace=True):
         if node.type != "declaration" or node.important:
             raise Refused("bad_css", text)
         found.append((node.lower_name, tinycss2.serialize(node.value).strip()))
     return found
+
+
+_short_declarations = functools.lru_cache(maxsize=4096)(_declarations)
 
 
 def read_sheet(text: str) -> Sheet:

@@ -1,6 +1,7 @@
 """The domain `svg`: see `render.protocol.Domain`. cairosvg draws and names, resvg judges."""
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any, ClassVar
@@ -18,14 +19,14 @@ from gristmill.stages.protocol import Reason, Rule
 
 EXISTING = "existing"
 AUDIT_ONE_IN = 20
-_PACKAGES = ("cairosvg", "cairocffi", "resvg-py", "pillow", "lxml")
+_PACKAGES = ("cairosvg", "cairocffi", "resvg", "pillow", "lxml")
 
 
 class SvgDomain:
     """SVG drawings."""
 
     name: ClassVar[str] = "svg"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     def families(self) -> tuple[str, ...]:
         """Names of the template families, sorted."""
@@ -74,7 +75,7 @@ class SvgDomain:
             answer.head["measures"]["redraw_differs"] = float(self.render(code).png != shot.png)
         measures = {name: answer.head["measures"].get(name) for name in MEASURES}
         values = {name: math.nan if value is None else float(value) for name, value in measures.items()}
-        return Report(values, f"resvg-py {metadata.version('resvg-py')}", tuple(answer.head["notes"]))
+        return Report(values, f"resvg {metadata.version('resvg')}", tuple(answer.head["notes"]))
 
     def skeleton(self, code: Code) -> str:
         """What a template leaves of the code."""
@@ -101,7 +102,8 @@ class SvgDomain:
     def fingerprint(self) -> Mapping[str, str]:
         """Versions of engines and encoder, libcairo's, and the fonts' digest."""
         found = {name: metadata.version(name) for name in _PACKAGES}
-        return found | {"libcairo": probes.libcairo_version(), "fonts": fonts.fonts_digest()}
+        libraries = {"libcairo": probes.libcairo_version(), "zlib": zlib.ZLIB_RUNTIME_VERSION}
+        return found | libraries | {"fonts": fonts.fonts_digest()}
 
 
 def size_px(view: View) -> tuple[int, int]:

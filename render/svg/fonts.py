@@ -4,11 +4,18 @@ import functools
 import hashlib
 import os
 import shutil
+import struct
 import tempfile
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 FAMILIES = ("DejaVu Sans", "DejaVu Sans Mono", "DejaVu Serif")
+_TABLE = struct.Struct(">4s4xII")
+_TABLES_AT, _TABLE_BYTES = 12, 16
+_NAMES = struct.Struct(">HHH")
+_NAME = struct.Struct(">HHHHHH")
+_UNICODE_ENGLISH = (3, 1, 0x409)
+_FAMILY_NAME, _UNIQUE_NAME = 1, 6
 
 # Hinting moves stems to whole pixels, which resvg does not do: with it the engines disagree on every small text.
 _CONFIG = """<?xml version="1.0"?>
@@ -77,3 +84,23 @@ def with_own_fonts() -> str:
 def forget(folder: str) -> None:
     """Remove what `with_own_fonts` made."""
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def renamed(font: bytes, family: str) -> bytes:
+    """A font file with another family's name and the same glyphs; its name is all else that is kept of its names."""
+    count = int.from_bytes(font[4:6], "big")
+    for at in range(_TABLES_AT, _TABLES_AT + count * _TABLE_BYTES, _TABLE_BYTES):
+        tag, _, _ = _TABLE.unpack_from(font, at)
+        if tag == b"name":
+            table, new = _names(family), bytearray(font)
+            _TABLE.pack_into(new, at, tag, len(font), len(table))
+            return bytes(new) + table
+    raise ValueError("a font without names")
+
+
+def _names(family: str) -> bytes:
+    """A table of names (OpenType `name`, version 0): the family's, and the one that each font must have."""
+    words = family.encode("utf-16-be")
+    heads = [_NAME.pack(*_UNICODE_ENGLISH, kind, len(words), 0) for kind in (_FAMILY_NAME, _UNIQUE_NAME)]
+    start = _NAMES.size + len(heads) * _NAME.size
+    return _NAMES.pack(0, len(heads), start) + b"".join(heads) + words

@@ -60,37 +60,69 @@ def pole(mask: Mask) -> tuple[int, int]:
     """
     block = max(1, -(-max(mask.shape) // _POLE_CELLS))
     if block > 1:
-        high, wide = mask.shape[0] // block * block, mask.shape[1] // block * block
-        cells: Mask = np.asarray(
-            mask[:high, :wide].reshape(high // block, block, wide // block, block).all(axis=(1, 3))
-        )
+        cells = _cells(mask, block)
         if cells.any():
             x, y = _pole(cells)
             return x * block + block // 2, y * block + block // 2
     return _pole(mask)
 
 
+def _cells(mask: Mask, block: int) -> Mask:
+    """Which whole blocks of `block` by `block` pixels are all of the mask."""
+    high, wide = mask.shape[0] // block * block, mask.shape[1] // block * block
+    rows = mask[:high:block, :wide]
+    for place in range(1, block):
+        rows = rows & mask[place:high:block, :wide]
+    cells = rows[:, ::block]
+    for place in range(1, block):
+        cells = cells & rows[:, place::block]
+    return cells
+
+
 def _pole(mask: Mask) -> tuple[int, int]:
-    sums = np.zeros((mask.shape[0] + 1, mask.shape[1] + 1), np.int32)
-    np.cumsum(np.cumsum(mask, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
-    low, high = 0, (min(mask.shape) - 1) // 2
-    best: Mask = mask
-    while low < high:
-        reach = (low + high + 1) // 2
-        full = _squares(sums, 2 * reach + 1)
-        if full.any():
-            low, best = reach, full
-        else:
-            high = reach - 1
-    ys, xs = np.nonzero(best)
+    """The middle of the largest square of an odd side that fits in a mask, the one nearest to the mask's centre."""
+    width = mask.shape[1] + 1
+    bits = _bits(mask)
+    side, best = 1, bits
+    # A square of twice the side is four squares; then what is left of the side, halved each time.
+    while bits and (bits := _grown(bits, side, width)):
+        side, best = 2 * side, bits
+    step = side
+    while step := step // 2:
+        bits = _grown(best, step, width)
+        if bits:
+            side, best = side + step, bits
+    if side % 2 == 0:
+        side -= 1
+        best = _squares(_bits(mask), side, width)
+    low = side // 2
+    corners = np.frombuffer(best.to_bytes(mask.shape[0] * width // 8 + 1, "little"), np.uint8)
+    ys, xs = np.divmod(np.flatnonzero(np.unpackbits(corners, bitorder="little")), width)
     centre_y, centre_x = (mask.shape[0] - 1) / 2 - low, (mask.shape[1] - 1) / 2 - low
     nearest = int(np.argmin((ys - centre_y) ** 2 + (xs - centre_x) ** 2))
     return int(xs[nearest]) + low, int(ys[nearest]) + low
 
 
-def _squares(sums: npt.NDArray[np.int32], side: int) -> Mask:
-    inside = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
-    return inside == side * side
+def _bits(mask: Mask) -> int:
+    """A mask as the bits of a number, row by row from the lowest, with a 0 after each row: no square goes over it."""
+    padded = np.zeros((mask.shape[0], mask.shape[1] + 1), np.bool_)
+    padded[:, :-1] = mask
+    return int.from_bytes(np.packbits(padded, bitorder="little").tobytes(), "little")
+
+
+def _grown(bits: int, step: int, width: int) -> int:
+    """Corners of squares whose side is longer by `step`, which is at most the side."""
+    bits &= bits >> step
+    return bits & bits >> step * width
+
+
+def _squares(bits: int, side: int, width: int) -> int:
+    """Top left corners of the squares of a side."""
+    grown = 1
+    while grown < side:
+        step = min(grown, side - grown)
+        bits, grown = _grown(bits, step, width), grown + step
+    return bits
 
 
 def merge(patches: Sequence[Patch]) -> Patch | None:

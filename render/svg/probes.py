@@ -21,7 +21,7 @@ def states() -> tuple[EngineState, ...]:
     """cairosvg and resvg; both need the packages of the extra `svg`. Never raises."""
     drawn = _drawn()
     judged = "needs a picture by cairosvg to be tried" if isinstance(drawn, str) else _judged(drawn)
-    return _state("cairosvg", drawn if isinstance(drawn, str) else ""), _state("resvg-py", judged)
+    return _state("cairosvg", drawn if isinstance(drawn, str) else ""), _state("resvg", judged)
 
 
 def libcairo_version() -> str:

@@ -1,9 +1,9 @@
 """The judge's own picture, by resvg: reduced at first, at full size for what cannot be decided so.
 
-resvg takes most of the judge's time, and as much of it as there are pixels. Pictures whose longer side is over 480
-pixels are drawn at a whole fraction of their size, to some 320, the size at which the rule for two engines was
-measured. They are held against ours by a narrower rule (`compare.screened_px`); where they differ by it, and wherever
-a drawing is about to be rejected, the pictures of full size decide.
+resvg and the comparison take as much time as there are pixels. Pictures whose longer side is over 480 pixels are
+drawn at a whole fraction of their size, to some 320, the size at which the rule for two engines was measured. They
+are held against ours by a narrower rule (`compare.screened_px`); where they differ by it, and wherever a drawing is
+about to be rejected, the pictures of full size decide.
 """
 
 from functools import cached_property

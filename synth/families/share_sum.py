@@ -81,4 +81,5 @@ FAMILY = Family(
     wording=WORDING,
     names_needed=names_needed,
     build=build,
+    embeds=True,
 )

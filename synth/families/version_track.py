@@ -85,4 +85,5 @@ FAMILY = Family(
     wording=WORDING,
     names_needed=names_needed,
     build=build,
+    embeds=True,
 )

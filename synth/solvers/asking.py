@@ -21,12 +21,17 @@ REASONS: Mapping[str, str] = {
     "unknown_family": "there is no solver for a family",
     "unsolved": "the reference solver does not find the stored answer",
     "not_necessary": "the answer is determined without one of the evidence records",
+    "alike": "a passage of a document could be told by words that it shares with others",
     "leak": "an invented name stands outside of what was planted",
     "epsilon": "a window knows more than it may",
     "spread": "the tasks of a long row do not ask for the whole window",
     "claims": "what the row says of a task is not what is measured",
 }
 """Why a row is not proved."""
+
+
+MAX_ANSWERS = (1 << 31) - 1
+"""`answer_space` is an int32; a guess among more is worth nothing that could be told from this."""
 
 
 class Unproved(Exception):
@@ -83,10 +88,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Found:
-    """What a law proves of a task: the answers that there can be, and epsilon of each of `windows.WINDOW_PARTS`."""
+    """What a law proves of a task: the answers that there can be, and epsilon of each of `windows.WINDOW_PARTS`.
+
+    space: how many answers there are where they are too many to list, and `candidates` those of the first part; 0:
+    `candidates` are all. No epsilons for class C.
+    """
 
     candidates: tuple[str, ...]
     epsilons: tuple[float, ...]
+    space: int = 0
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are, as far as the column can tell."""
+        return min(self.space or len(self.candidates), MAX_ANSWERS)
 
 
 @dataclass(frozen=True)
@@ -110,11 +125,14 @@ class View:
 class Law:
     """`prove` raises Unproved or Contradiction; `look` takes the query, the records of the bank, and the answer.
 
-    `solve` finds the answer of a query from records, None where one is missing. `distance_only`: what is asked for
-    stands in so few places that one window may hold it; no more is claimed than that it is far away.
+    `solve` finds the answer of a query from records, None where one is missing. `klass`: what is proved of a window
+    without all evidence (`trainer_schema.TASK_CLASSES`). `distance_only`: one record holds the answer, which asks for
+    a long way and not for many places. `solved_by`: cheaters that do what the solver does, and are no short cuts here.
     """
 
     prove: Callable[[Seen, Asked], Found]
     look: Callable[[str, Records, str], tuple[View, ...]]
     solve: Callable[[str, Records], str | None]
+    klass: str = "A"
     distance_only: bool = False
+    solved_by: frozenset[str] = frozenset()

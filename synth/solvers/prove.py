@@ -27,9 +27,10 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.tokenizer import Tokenizer
-from gristmill.synth.solvers.asking import Asked, Seen, Unproved
+from gristmill.synth.solvers.asking import Asked, Found, Law, Seen, Unproved
 from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.leaks import NameScan
+from gristmill.synth.solvers.passages import TEXT_KINDS
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
 from gristmill.synth.solvers.records import read_records, record_pieces
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
@@ -41,6 +42,8 @@ MAX_PAD = 256
 MAX_EPSILON = 0.02
 """Most that a window of a sixteenth of the sequence may tell (reference 2.3)."""
 
+NEAR_PARTS = 32
+"""Tasks with one record stand farther from it than the row divided by this."""
 SPREAD_CONTEXT, SPREAD_TASKS = 1 << 20, 200
 WIDE_FRAC, WIDE_SPAN = 0.5, 0.75
 TOUCHED_PARTS = 64
@@ -92,7 +95,7 @@ def check_spread(reading: Reading, proofs: Sequence[Proof]) -> None:
     """At least WIDE_FRAC of the tasks have evidence that spans WIDE_SPAN of the window, and an epsilon of at most
     MAX_EPSILON at a quarter of it; the evidence of all touches each of TOUCHED_PARTS parts. Raises Unproved."""
     quarter = WINDOW_PARTS.index(4)
-    wide = sum(p.span_frac >= WIDE_SPAN and p.window_eps[quarter] <= MAX_EPSILON for p in proofs)
+    wide = sum(bool(p.window_eps) and p.span_frac >= WIDE_SPAN and p.window_eps[quarter] <= MAX_EPSILON for p in proofs)
     if wide < WIDE_FRAC * len(proofs):
         raise Unproved("spread", f"{wide} of {len(proofs)} tasks ask for {WIDE_SPAN} of the window")
     evidence = [(e["start"], e["end"]) for task in reading.tasks for e in task["evidence"]]
@@ -145,9 +148,10 @@ def _prove_task(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
         raise Unproved("unknown_family", task["family"], index)
     asked = Asked(index, task["family"], query, answer, tuple(evidence), tuple(others))
     law = LAWS[task["family"]]
+    if task["klass"] != law.klass:
+        raise Unproved("claims", f"class {task['klass']} of a family of class {law.klass}", index)
     found = law.prove(seen, asked)
-    if not law.distance_only and found.epsilons[WINDOW_PARTS.index(16)] > MAX_EPSILON:
-        raise Unproved("epsilon", f"{found.epsilons} at windows of 1/{WINDOW_PARTS}", index)
+    _check_window(law, found, task, reading.context, index)
     if ("offset", found.candidates) not in seen.records.memo:
         seen.records.memo["offset", found.candidates] = discriminating_offset(found.candidates, tokenizer)
     return Proof(
@@ -157,10 +161,24 @@ def _prove_task(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
         cover_16th=cover_number(evidence, reading.context // 16),
         cover_4th=cover_number(evidence, reading.context // 4),
         window_eps=found.epsilons,
-        answer_space=len(found.candidates),
-        chance=1 / len(found.candidates),
+        answer_space=found.answers,
+        chance=1 / found.answers,
         disc_offset=seen.records.memo["offset", found.candidates],
     )
+
+
+def _check_window(law: Law, found: Found, task: Mapping[str, Any], context: int, index: int) -> None:
+    """What a sixteenth of the row tells; of a task with one record only, whether it stands farther away than that."""
+    sixteenth = WINDOW_PARTS.index(16)
+    if law.distance_only:
+        gap = task["query_start"] - max(e["end"] for e in task["evidence"])
+        if gap < context // NEAR_PARTS:
+            raise Unproved("spread", f"{gap} tokens between a record and the question that needs it alone", index)
+    elif law.klass == "C":
+        if found.epsilons or task["window_eps"]:
+            raise Unproved("claims", "a task of class C stores an epsilon", index)
+    elif found.epsilons[sixteenth] > MAX_EPSILON:
+        raise Unproved("epsilon", f"{found.epsilons} at windows of 1/{WINDOW_PARTS}", index)
 
 
 def discriminating_offset(candidates: Sequence[str], tokenizer: Tokenizer) -> int:
@@ -208,10 +226,11 @@ def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple
     others = [(d["start"], d["end"]) for d in task["distractors"]]
     if len(set(evidence) | set(others)) < len(evidence) + len(others):
         raise Unproved("spans", "a record stands twice among evidence and distractors", index)
-    wanted = [(query, "query"), (answer, "answer"), *((span, "record") for span in (*evidence, *others))]
+    told = ("record", *TEXT_KINDS) if task["klass"] == "C" else ("record",)
+    wanted = [(query, ("query",)), (answer, ("answer",)), *((span, told) for span in (*evidence, *others))]
     for span, kind in wanted:
-        if span not in where or where[span].kind != kind:
-            raise Unproved("spans", f"{span} is no {kind}", index)
+        if span not in where or where[span].kind not in kind:
+            raise Unproved("spans", f"{span} is no {kind[0]}", index)
     if not evidence or max(end for _, end in evidence) > query[0] or answer[0] != query[1]:
         raise Unproved("spans", "evidence, query and answer are not in this order", index)
     told = [(e["segment"], e["media_idx"]) for e in task["evidence"]]

@@ -35,9 +35,9 @@ class Unreadable(Exception):
 class Reading:
     """One row: `spans`, `kinds` and `groups` of its segments, `tasks` the column as plain data.
 
-    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins. `docs` and `media_idx` are the
-    documents and media of the segments, `media` the column, `faults` what is wrong with it, and `media_bytes` what came
-    beside the row, by sha256.
+    `docs` and `offsets`: of each segment, its document and how many tokens of that stand in front.
+    `bytes_at[i]` (int64[n_tokens + 1]) is the byte of `text` where token i begins. `media_idx` is that of each segment,
+    `media` the column, `faults` what is wrong with it, and `media_bytes` what came beside the row, by sha256.
     """
 
     context: int
@@ -50,6 +50,7 @@ class Reading:
     groups: tuple[int, ...]
     tasks: tuple[Mapping[str, Any], ...]
     docs: tuple[int, ...] = ()
+    offsets: tuple[int, ...] = ()
     media_idx: tuple[int | None, ...] = ()
     media: tuple[Mapping[str, Any], ...] = ()
     faults: tuple[str, ...] = ()
@@ -89,6 +90,7 @@ def read_row(row: pa.RecordBatch, tokenizer: Tokenizer, media_bytes: Mapping[byt
         groups=tuple(groups),
         tasks=tuple(row.column("tasks")[0].as_py() or ()),
         docs=tuple(segments.field("doc_idx").to_pylist()),
+        offsets=tuple(segments.field("doc_offset").to_pylist()),
         media_idx=tuple(segments.field("media_idx").to_pylist()),
         media=tuple(row.column("media")[0].as_py() or ()),
         faults=_media_faults(row, ids, kinds),

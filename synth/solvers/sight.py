@@ -34,7 +34,7 @@ def by_sight(sight: Sight, law: Law, distance_only: bool = False) -> Law:
     def solve(query: str, records: Records) -> str | None:
         return law.solve(query, _told(records, sight))
 
-    return Law(prove, look, solve, distance_only)
+    return Law(prove, look, solve, distance_only=distance_only)
 
 
 def _among(records: Records, asked: Asked, sight: Sight) -> Records:

@@ -29,3 +29,8 @@ def names_in(text: str) -> list[str]:
 def numbers_in(text: str) -> list[int]:
     """Numbers, in order."""
     return [int(number) for number in _NUMBER.findall(_DATED.sub(" ", text))]
+
+
+def words_in(text: str) -> list[str]:
+    """Words of letters, in lower case."""
+    return re.findall(r"[a-z]+", text.lower())

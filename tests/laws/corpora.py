@@ -136,11 +136,21 @@ def write_corpus(folder: Path, scale: int = 1) -> Path:
         (folder / "code" / "repo" / f"m{number}.py").write_text(code, encoding="utf-8")
     (folder / "code" / "repo" / "blob.bin").write_bytes(bytes(range(256)) * 8)
     _write_repositories(folder / "repositories")
+    _write_long(folder / "long")
     write_pairs(folder / "pairs")
     shutil.copy(TINY_EMBEDDINGS, folder / TINY_EMBEDDINGS.name)
     shutil.copy(TINY_MODEL, folder / TINY_MODEL.name)
     shutil.copy(EVAL_SET, folder / EVAL_SET.name)
     return folder
+
+
+def _write_long(folder: Path) -> None:
+    """Documents of several paragraphs, enough for a few sequences of 8,192 tokens; one of them twice, one empty."""
+    folder.mkdir(exist_ok=True)
+    texts = ["\n\n".join(prose(5000 + 40 * n + part, 60) for part in range(4 + n % 9)) for n in range(40)]
+    lines = [json.dumps({"id": f"long{n}", "text": text}) for n, text in enumerate([*texts, texts[0], " "])]
+    (folder / "a.jsonl").write_text("\n".join(lines[:25]) + "\n", encoding="utf-8")
+    (folder / "b.jsonl").write_text("\n".join(lines[25:]) + "\n", encoding="utf-8")
 
 
 def _page(seed: int) -> str:
@@ -313,7 +323,24 @@ datasets:
       - emit: {context: 512}
 """
 
-RECIPES = {"text": TEXT, "pages": PAGES}
+SEQUENCES = """\
+name: sequences
+seed: 11
+tokenizer: bytes
+holdout: {frac: 0.1}
+datasets:
+  long:
+    read: {jsonl: "long/*.jsonl"}
+    domain: knowledge
+  both:
+    from: [long]
+    steps:
+      - exact_dedup
+      - synth: {context: 32768, sequences: 3, modes: {task: 2, knot: 1}, max_uses: 2}
+      - emit: {context: 32768}
+"""
+
+RECIPES = {"text": TEXT, "pages": PAGES, "sequences": SEQUENCES}
 
 
 def _datasets() -> list[DatasetSpec]:

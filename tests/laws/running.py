@@ -1,6 +1,7 @@
 """How the laws run recipes: in process for speed, or as the command that users type."""
 
 import hashlib
+import importlib
 import json
 import os
 import subprocess
@@ -13,6 +14,11 @@ from gristmill.pipeline.engines.local import LocalEngine
 from gristmill.pipeline.engines.protocol import Engine, EngineEvent, Notify
 from gristmill.pipeline.recipe import load_recipe
 from gristmill.pipeline.run import Run, RunOptions, load
+from gristmill.pipeline.task import KINDS
+
+# Tasks are imported when they are first run: while a test has a constant changed, and they would keep it.
+for _module in KINDS.values():
+    importlib.import_module(_module)
 
 
 def write_recipe(folder: Path, text: str, name: str = "recipe.yaml") -> Path:

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-SVG = ("cairosvg", "resvg_py", "lxml")
+SVG = ("cairosvg", "resvg", "lxml")
 
 
 def skip_without_svg() -> None:

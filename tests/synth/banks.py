@@ -8,7 +8,7 @@ from gristmill.manifests.schema import MEDIUM_CHAR
 from gristmill.render.draws import Draws
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.plan import BankPlan
-from gristmill.synth.plant import Asked, Piece, Planted, plant
+from gristmill.synth.plant import Asked, Manner, Piece, Planted, plant
 from gristmill.synth.protocol import Size
 from gristmill.synth.solvers import asking
 from gristmill.synth.solvers.laws import LAWS
@@ -23,7 +23,7 @@ Task = dict[str, Any]
 def planted(family: str, size: Size, key: int, asked: int = 0) -> Planted:
     """One bank, `asked` questions of it (0: as many as the size allows)."""
     plan = BankPlan(family, size, asked or size.asked)
-    return plant([plan], [], "train", Draws("test bank", family, size.chains, key))
+    return plant([plan], [], Manner("train"), Draws("test bank", family, size.chains, key))
 
 
 def reading_of(bank: Planted, context: int = CONTEXT) -> Reading:

@@ -27,6 +27,8 @@ BUILT = ("share_sum", "table_chain", "version_track")
 """Families whose short cuts are tried on whole sequences; `test_families` tries those of all on banks alone."""
 SEQUENCES = {"table_chain": 125, "share_sum": 20, "version_track": 34}
 """Enough for MIN_TASKS."""
+FEW_SIGMAS = 4.5
+"""Of a few tasks: a hundred scores are looked at, and hits that are few are no normal distribution."""
 
 
 @cache
@@ -50,7 +52,7 @@ def batch(family: str, sequences: int) -> list[Puzzle]:
 def test_short_cuts_are_at_chance_on_a_few(family: str) -> None:
     found = scores(batch(family, 4))
     assert len(found) == len(CHEATERS) and found[0].tasks >= 60
-    assert [s for s in found if not s.at_chance] == []
+    assert [s for s in found if abs(s.deviation) > FEW_SIGMAS] == []
 
 
 @pytest.mark.slow

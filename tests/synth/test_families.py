@@ -18,6 +18,7 @@ from gristmill.synth.solvers.cheaters import CHEATERS, MIN_TASKS, Puzzle, puzzle
 from gristmill.synth.solvers.code import read_module
 from gristmill.synth.solvers.countries import countries
 from gristmill.synth.solvers.kinds import group_of, kinds
+from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.moves import moved
 from gristmill.synth.solvers.words import NAME_PATTERN, Contradiction, names_in, numbers_in
 from tests.synth.banks import planted, prove_all, reading_of, some_size, with_piece
@@ -36,18 +37,32 @@ NOISE = (
     "[7]",
     "Kelvama + Kelvama",
 )
-UNREAD = {"code_use": 1, "ledger": 1, "table_join": 2, "render_match": 12}
-"""How many words of a record may be changed unnoticed: whom an account deals with, what stands in other columns, a
-hundredth of a pixel."""
+PROVED = tuple(name for name, family in FAMILIES.items() if family.klass != "C")
+"""Those of class C are made of documents: `test_passages`."""
+UNREAD = {
+    "before_after": 2,
+    "chat_recall": 2,
+    "code_use": 1,
+    "config_layers": 1,
+    "ledger": 1,
+    "render_match": 12,
+    "table_join": 2,
+    "two_versions": 1,
+}
+"""How many words of a record may be changed unnoticed: whom an account deals with, what stands in other columns; a day
+or a turn that stays between the same two, how a reply began that is only counted, a layer that still comes last, a
+value that still differs, a hundredth of a pixel."""
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", PROVED)
 class TestFamily:
     def test_banks_of_every_size_are_proved(self, family: str) -> None:
         for size in FAMILIES[family].sizes:
             bank = planted(family, size, 1)
             for found, asked in zip(prove_all(reading_of(bank)), bank.tasks, strict=True):
-                assert set(found.candidates) == set(asked.candidates) and asked.answer_text in found.candidates
+                assert found.answers > 1
+                if LAWS[family].klass == "A":
+                    assert set(found.candidates) == set(asked.candidates) and asked.answer_text in found.candidates
 
     def test_another_answer_is_refused(self, family: str) -> None:
         bank = planted(family, some_size(family), 2, 1)
@@ -109,24 +124,9 @@ class TestFamily:
         with contextlib.suppress(*REFUSED):
             prove_all(reading_of(with_piece(bank, at, replace(bank.pieces[at], text=changed or " "))))
 
-    def test_answers_are_uniform(self, family: str) -> None:
-        """By tens of the candidates in their order: chi-square with 9 degrees, 0.1 %."""
-        made, size, draws = FAMILIES[family], some_size(family), Draws("uniform", family)
-        lexicon = names(draws, made.names_needed(size), lambda _: set())
-        found, expected = [0.0] * 10, [0.0] * 10
-        tried = 60 if family == "render_match" else 1200  # whose drawings are measured while they are made up
-        for key in range(tried // size.chains):
-            bank = made.build(size, lexicon, draws.child(key))
-            tens = [at * 10 // len(bank.candidates) for at in range(len(bank.candidates))]
-            shares = [tens.count(ten) / len(tens) for ten in range(10)]
-            for question in draws.some(bank.questions, 6):
-                found[tens[bank.candidates.index(question.answer)]] += 1
-                expected = [e + share for e, share in zip(expected, shares, strict=True)]
-        assert sum((f - e) ** 2 / e for f, e in zip(found, expected, strict=True) if e) < 27.9
-
     def test_short_cuts_are_at_chance_on_a_few(self, family: str) -> None:
         found = scores(tasks_of(family, FEW_PICTURED if FAMILIES[family].pictured else FEW))
-        assert len(found) == len(CHEATERS)
+        assert {score.cheater for score in found} == set(CHEATERS) - LAWS[family].solved_by
         assert [s for s in found if abs(s.deviation) > FEW_SIGMAS] == []
 
     @pytest.mark.slow
@@ -138,6 +138,23 @@ class TestFamily:
         stray = {score.cheater for score in found if not score.at_chance}
         again = scores(tasks_of(family, MIN_TASKS, OTHER_KEYS)) if stray else []
         assert [s for s in again if s.cheater in stray and not s.at_chance] == []
+
+
+@pytest.mark.parametrize("family", [name for name, family in FAMILIES.items() if family.klass == "A"])
+def test_answers_are_uniform(family: str) -> None:
+    """By tens of the candidates in their order: chi-square with 9 degrees, 0.1 %."""
+    made, size, draws = FAMILIES[family], some_size(family), Draws("uniform", family)
+    lexicon = names(draws, made.names_needed(size), lambda _: set())
+    found, expected = [0.0] * 10, [0.0] * 10
+    tried = 60 if family == "render_match" else 1200  # whose drawings are measured while they are made up
+    for key in range(tried // size.chains):
+        bank = made.build(size, lexicon, draws.child(key))
+        tens = [at * 10 // len(bank.candidates) for at in range(len(bank.candidates))]
+        shares = [tens.count(ten) / len(tens) for ten in range(10)]
+        for question in draws.some(bank.questions, 6):
+            found[tens[bank.candidates.index(question.answer)]] += 1
+            expected = [e + share for e, share in zip(expected, shares, strict=True)]
+    assert sum((f - e) ** 2 / e for f, e in zip(found, expected, strict=True) if e) < 27.9
 
 
 _WORD = re.compile(rf"{NAME_PATTERN}|(?<![-:\d])\d+(?![-:\d])")
@@ -291,6 +308,6 @@ def test_dates_decide_the_order_of_operations() -> None:
 
 
 def test_banks_are_decided_by_their_draws() -> None:
-    for family in FAMILIES:
+    for family in PROVED:
         size = some_size(family)
         assert planted(family, size, 1) == planted(family, size, 1) != planted(family, size, 2)

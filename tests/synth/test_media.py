@@ -46,7 +46,7 @@ class TestRow:
         made = built(CONTEXT, mode, name)
         assert made.row.schema.equals(packed_schema(form(CONTEXT, name)), check_metadata=True)
         assert CONTEXT - 256 <= made.row.column("n_tokens")[0].as_py() <= CONTEXT
-        assert len(made.row.column("media")[0]) > (5 if name == "deepseek" else 2)
+        assert len(made.row.column("media")[0]) >= 3
         proofs = verify_row(made.row, tokenizer(name), {sha: shown.data for sha, shown in made.media.items()})
         assert bool(proofs) == (mode == "task")
 

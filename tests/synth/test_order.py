@@ -14,7 +14,17 @@ from gristmill.synth.budget import longest_fit, take
 from gristmill.synth.families.catalogue import FAMILIES
 from gristmill.synth.lexicon import names
 from gristmill.synth.order import GROUP, MAX_CHUNK, MODES, Mode, order
-from gristmill.synth.place import LATE, MIN_ALPHA_APART, SPAN_INSIDE, SPAN_LATE, Placed, is_apart, is_wide, place
+from gristmill.synth.place import (
+    LATE,
+    MIN_ALPHA_APART,
+    SPAN_INSIDE,
+    SPAN_LATE,
+    Placed,
+    is_apart,
+    is_wide,
+    place,
+    placing_of,
+)
 from gristmill.synth.protocol import SPREAD, Bank, Size
 from tests.synth.corpus import documents, tokenizer
 
@@ -57,7 +67,7 @@ def test_orders_of_two_documents_are_equally_likely() -> None:
 def placed(family: str, size: Size, asked: int, key: int) -> tuple[Bank, Placed]:
     chosen, draws = FAMILIES[family], Draws("place", family, key)
     bank = chosen.build(size, names(draws, chosen.names_needed(size), lambda _: set()), draws.child("secrets"))
-    return bank, place(bank, size, chosen.law, asked, draws.child("places"))
+    return bank, place(bank, size, placing_of(chosen), asked, draws.child("places"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -74,7 +84,7 @@ def test_questions_stand_behind_what_they_need(family: str) -> None:
                 assert max(evidence) - min(evidence) >= (SPAN_LATE if at >= LATE else SPAN_INSIDE)
             elif where.alpha < 1:
                 assert where.alpha >= MIN_ALPHA_APART and is_apart(evidence)
-    assert FAMILIES[family].law in SPREAD or size.hops <= 3 or wide >= 10 * size.asked
+    assert FAMILIES[family].law != "path" or size.hops <= 3 or wide >= 10 * size.asked
 
 
 def test_places_of_paths_do_not_depend_on_their_rows() -> None:

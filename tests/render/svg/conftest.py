@@ -7,7 +7,7 @@ import pytest
 
 from gristmill.render.svg.domain import SvgDomain
 
-_PACKAGES = ("cairosvg", "resvg_py", "lxml")
+_PACKAGES = ("cairosvg", "resvg", "lxml")
 
 
 def missing() -> str:

@@ -133,7 +133,7 @@ def test_every_rule_has_its_measure_and_reason(svg: SvgDomain) -> None:
 
 
 def test_probes_say_that_the_engines_work(svg: SvgDomain) -> None:
-    assert [(state.name, state.works) for state in svg.engines()] == [("cairosvg", True), ("resvg-py", True)]
+    assert [(state.name, state.works) for state in svg.engines()] == [("cairosvg", True), ("resvg", True)]
     assert all(svg.fingerprint().values())
 
 

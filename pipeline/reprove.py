@@ -1,0 +1,78 @@
+"""`verify --deep` of sequences: every proof again, from the emitted shards alone.
+
+In: the folder of an output or a dataset, sound as files. Out: a `Reproved` for each dataset of rows whose manifest says
+that it holds sequences (`facts.synth`): what was proved, and a Fault for the first row that fails. Where the tokenizer
+is not at hand nothing is proved and the reason is told. Solvers run in a process of their own.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+from gristmill.manifests.errors import GristmillError, VerifyError
+from gristmill.manifests.manifest import MANIFEST, RUN, Manifest, published, read_manifest
+from gristmill.manifests.verify_files import Fault
+from gristmill.manifests.vocabulary import BYTES_NAME, PACKAGED
+
+
+@dataclass
+class Reproved:
+    """What was proved of a dataset; `why_not` is "" where it was looked at."""
+
+    dataset: str
+    rows: int = 0
+    tasks: int = 0
+    families: dict[str, int] = field(default_factory=dict[str, int])
+    why_not: str = ""
+    faults: list[Fault] = field(default_factory=list[Fault])
+
+
+def reprove(out: Path, tokenizer: str | None = None) -> Iterator[Reproved]:
+    """Of every finished dataset of sequences of an output, or of the one dataset in this folder. `tokenizer`: that of
+    the rows, where it is not packaged."""
+    if (out / MANIFEST).exists():
+        manifest = read_manifest(out)
+        found = [(str(manifest["name"]), out, manifest)]
+    else:
+        found = [(name, out / name, manifest) for name, manifest in published(out)] if (out / RUN).exists() else []
+    for name, folder, manifest in found:
+        if manifest["kind"] == "rows" and "synth" in manifest["facts"]:
+            yield _reproved(name, folder, manifest, tokenizer)
+
+
+def _reproved(name: str, folder: Path, manifest: Manifest, tokenizer: str | None) -> Reproved:
+    paths = [str(folder / shard["path"]) for shard in manifest["shards"]]
+    spec = tokenizer or str(manifest["facts"]["tokenizer"]["name"])
+    if tokenizer is None and spec not in (*PACKAGED, BYTES_NAME):  # a manifest names no file
+        return Reproved(name, why_not=f"the tokenizer {spec} is not packaged: give it with --tokenizer")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        found = apart.submit(prove_shards, name, paths, spec).result()
+    if not found.why_not and not found.faults:
+        found.faults += _miscounted(found, manifest)
+    return found
+
+
+def _miscounted(found: Reproved, manifest: Manifest) -> Iterator[Fault]:
+    said = manifest["facts"]["synth"]
+    for what, held in (("rows", found.rows), ("tasks", found.families)):
+        if said[what] != held:
+            yield Fault(found.dataset, "books", f"facts.synth.{what} is {said[what]}, the rows hold {held}")
+
+
+def prove_shards(name: str, paths: list[str], spec: str) -> Reproved:
+    """Every proof of these shards, in this process."""
+    from gristmill.manifests.tokenizer import load_tokenizer
+    from gristmill.synth.solvers.verify import verify_shards
+
+    found = Reproved(name)
+    try:
+        done = verify_shards(map(Path, paths), load_tokenizer(spec))
+    except VerifyError as error:
+        found.faults.append(Fault(name, "row", str(error)))
+    except GristmillError as error:
+        found.why_not = str(error)
+    else:
+        found.rows, found.tasks, found.families = done.rows, done.tasks, dict(sorted(done.families.items()))
+    return found
