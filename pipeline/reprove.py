@@ -5,7 +5,7 @@ that it holds sequences (`facts.synth`): what was proved, and a Fault for the fi
 is not at hand nothing is proved and the reason is told. Solvers run in a process of their own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -47,8 +47,9 @@ def _reproved(name: str, folder: Path, manifest: Manifest, tokenizer: str | None
     spec = tokenizer or str(manifest["facts"]["tokenizer"]["name"])
     if tokenizer is None and spec not in (*PACKAGED, BYTES_NAME):  # a manifest names no file
         return Reproved(name, why_not=f"the tokenizer {spec} is not packaged: give it with --tokenizer")
+    media = [str(folder / shard["path"]) for shard in manifest.get("media_shards", [])]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
-        found = apart.submit(prove_shards, name, paths, spec).result()
+        found = apart.submit(prove_shards, name, paths, spec, media).result()
     if not found.why_not and not found.faults:
         found.faults += _miscounted(found, manifest)
     return found
@@ -61,14 +62,14 @@ def _miscounted(found: Reproved, manifest: Manifest) -> Iterator[Fault]:
             yield Fault(found.dataset, "books", f"facts.synth.{what} is {said[what]}, the rows hold {held}")
 
 
-def prove_shards(name: str, paths: list[str], spec: str) -> Reproved:
+def prove_shards(name: str, paths: list[str], spec: str, media: Sequence[str] = ()) -> Reproved:
     """Every proof of these shards, in this process."""
     from gristmill.manifests.tokenizer import load_tokenizer
     from gristmill.synth.solvers.verify import verify_shards
 
     found = Reproved(name)
     try:
-        done = verify_shards(map(Path, paths), load_tokenizer(spec))
+        done = verify_shards(map(Path, paths), load_tokenizer(spec), [Path(path) for path in media])
     except VerifyError as error:
         found.faults.append(Fault(name, "row", str(error)))
     except GristmillError as error:

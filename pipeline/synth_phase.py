@@ -20,6 +20,7 @@ from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.synth_params import params_to_data, versions
 from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.tokenise import tokenizer_for
+from gristmill.synth.scenes.drawing import absent, fingerprint
 
 PREPARE_VERSION = 1
 ROWS_VERSION = 1
@@ -106,7 +107,7 @@ def _plan_task(
     how: tuple[Mapping[str, Any], TokenizerIdentity],
 ) -> Task:
     params, identity = how
-    what = {"versions": versions(), "params": params, "tokenizer": identity.fingerprint}
+    what = {"versions": versions(), "params": params, "tokenizer": identity.fingerprint, "drawn": not absent()}
     local = {"params": params, "tokenizer": ctx.recipe.tokenizer, "base_dir": ctx.base_dir}
     return make_task(
         "synth_plan",
@@ -135,6 +136,8 @@ def _row_tasks(
         shared["compression"] = emit.stage.compression
     versioned = {"versions": versions(), "version": ROWS_VERSION, "index": INDEX_VERSION}
     what = {**shared, **versioned, "plan": plan.digest, "tokenizer": identity.fingerprint}
+    if plan.facts["pictured"]:  # bytes of pictures depend on engines and fonts
+        what["drawing"] = [list(part) for part in fingerprint()]
     local = {
         "tokenizer": ctx.recipe.tokenizer,
         "base_dir": ctx.base_dir,

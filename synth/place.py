@@ -4,9 +4,8 @@ Sums may be spread: the facts of a chain stand one in each of as many strata, in
 question; no set that lacks one says anything, wherever they stand. Paths may not: all rows of a bank are placed
 independently and uniformly, and those are asked whose path happens to be spread (`is_wide`); with a share `alpha` of
 starts that are, a reader of places gains at most (1 / alpha - 1) / n (reference 2.2). Where alpha is below MIN_ALPHA,
-those are asked whose path spans PATH_APART, and any start where these are fewer than MIN_ALPHA_APART. Choices are
-placed as paths are, and any start may be asked, as one fact is spread over nothing. Other placings are those of
-`protocol.Placing`.
+those are asked whose path spans PATH_APART, and any start where these are fewer than MIN_ALPHA_APART. Other placings
+are those of `protocol.Placing`.
 
 A question stands behind all that it needs, at least `gap` away.
 """
@@ -47,13 +46,13 @@ class Placed:
     alpha: float
 
 
-How = Literal["spread", "scattered", "free", "even", "far", "apart"]
+How = Literal["spread", "scattered", "even", "far", "apart"]
 
 
 def placing_of(family: Family) -> How:
     """How the banks of a family are placed."""
     if family.placing == "by_law":
-        return "spread" if family.law in SPREAD else "free" if family.law == "choice" else "scattered"
+        return "spread" if family.law in SPREAD else "scattered"
     return family.placing
 
 
@@ -63,8 +62,8 @@ def place(bank: Bank, size: Size, how: How, asked: int, draws: Draws) -> Placed:
         raise ValueError(f"{asked} questions of a bank with {len(bank.questions)}")
     if how == "spread":
         return _spread(bank, size, asked, draws)
-    if how in ("scattered", "free"):
-        return _scattered(bank, asked, how, draws)
+    if how == "scattered":
+        return _scattered(bank, asked, draws)
     first, gap = _first(draws) if how == "far" else (LATE, GAP_LATE)
     limit = first - (GAP_FAR if how == "far" else gap)
     if how == "far":
@@ -147,10 +146,10 @@ def _strata(count: int, limit: float, draws: Draws) -> list[float]:
     return [(part + draws.frac()) / count * limit for part in draws.shuffled(range(count))]
 
 
-def _scattered(bank: Bank, asked: int, how: How, draws: Draws) -> Placed:
+def _scattered(bank: Bank, asked: int, draws: Draws) -> Placed:
     first, gap = _first(draws, len(bank.questions[0].evidence) <= FEW_ROWS)
     facts = tuple(draws.real(0, first - gap) for _ in bank.facts)
-    for good, least in ((is_wide, MIN_ALPHA), (is_apart, MIN_ALPHA_APART)) if how == "scattered" else ():
+    for good, least in ((is_wide, MIN_ALPHA), (is_apart, MIN_ALPHA_APART)):
         chains = [c for c, q in enumerate(bank.questions) if good([facts[e] for e in q.evidence])]
         alpha = len(chains) / len(bank.questions)
         if alpha >= least and len(chains) >= asked:

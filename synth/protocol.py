@@ -16,17 +16,16 @@ from gristmill.render.draws import Draws
 from gristmill.synth.registers import Register
 
 Klass = Literal["A", "B", "C"]
-Law = Literal["sum", "group", "codebook", "path", "choice", "weighed", "passage"]
+Law = Literal["sum", "group", "codebook", "path", "weighed", "passage"]
 """How answers follow from facts. sum: independent uniform numbers are added modulo M, so a set that lacks one says
 nothing, wherever the numbers stand (their places may be spread). group: as sums, of operations whose order counts.
 codebook: each letter of the answer is a uniform one of its own. path: rows of injective maps are followed; a reader
-may eliminate the images that it sees, and places must be independent of each other. choice: paths of so few rows that
-nothing holds them apart: one of n far away from its question, and no more is claimed (distance only). weighed: what a
-reader knows is computed from a posterior of the family's own. passage: stretches of real documents are put apart, and
-nothing is proved of what a reader knows."""
+may eliminate the images that it sees, and places must be independent of each other. weighed: what a reader knows is
+computed from a posterior of the family's own. passage: stretches of real documents are put apart, and nothing is
+proved of what a reader knows."""
 SPREAD: frozenset[Law] = frozenset(("sum", "group", "codebook"))
 """Laws whose facts may be spread."""
-WHOLE: frozenset[Law] = frozenset(("path", "choice", "weighed", "passage"))
+WHOLE: frozenset[Law] = frozenset(("path", "weighed", "passage"))
 """Laws whose banks are of one piece: none is made smaller to fit."""
 
 Placing = Literal["by_law", "even", "far", "apart"]

@@ -3,7 +3,8 @@
 Made by one process. Payload: `prepared` (paths, in order), `params` (of `synth.plan.SynthParams`), `tokenizer` (spec),
 `base_dir`. Leaves `plan` (Arrow IPC, spill layout with one part a shard of rows): `sequence`, `mode`, for each document
 `file` (of `prepared`), `row` (in that file) and `use`, and `banks` (JSON of the tasks to plant); facts: `parts`
-(sequences of each part), `documents`, `skipped` (families that find no room).
+(sequences of each part), `documents`, `skipped` (family -> why it is not planted), `pictured` (whether some that are
+have pictures).
 """
 
 import json
@@ -22,7 +23,7 @@ from gristmill.pipeline.task import Task
 from gristmill.pipeline.tasks.tokenise import known_tokenizer
 from gristmill.synth.build import measure_costs
 from gristmill.synth.families.catalogue import FAMILIES
-from gristmill.synth.plan import ALL, SequencePlan, make_plans
+from gristmill.synth.plan import ALL, SequencePlan, make_plans, skipped
 from gristmill.synth.stored import light
 
 PART_TOKENS = 8 << 20
@@ -65,7 +66,10 @@ def run(task: Task, store: ObjectStore) -> Receipt:
     params = params_of(payload["params"])
     found = list(light([Path(p) for p in payload["prepared"]]))
     found.sort(key=lambda place: (place[0].source.content_hash, place[0].source.id))
-    plans = make_plans(params, [document for document, _, _ in found], measure_costs(known_tokenizer(task)))
+    documents = [document for document, _, _ in found]
+    lacking = skipped(params, documents)
+    costs = measure_costs(known_tokenizer(task), params.image_cost, lacking)
+    plans = make_plans(params, documents, costs)
     places = [(file, row) for _, file, row in found]
     sizes = part_sizes(len(plans), params.context)
     with store.begin(task.key, task.what) as writer:
@@ -77,4 +81,6 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         spill.close("plan")
         planted = {bank.family for plan in plans for bank in plan.banks}
         asked = set(FAMILIES if params.families == ALL else params.families)
-        return writer.commit({"parts": sizes, "documents": len(found), "skipped": sorted(asked - planted)})
+        told = {name: lacking.get(name, "found no room") for name in sorted(asked - planted)}
+        pictured = any(FAMILIES[name].pictured for name in planted)
+        return writer.commit({"parts": sizes, "documents": len(found), "skipped": told, "pictured": pictured})

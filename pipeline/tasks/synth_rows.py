@@ -74,7 +74,9 @@ class _Counts:
 def _plans(table: pa.Table) -> Iterator[tuple[SequencePlan, list[Place]]]:
     """The plans of a part, each with the places of its documents; `docs` still have to be numbered."""
     for told in table.to_pylist():
-        banks = tuple(BankPlan(b["family"], Size(**b["size"]), b["asked"]) for b in json.loads(told["banks"]))
+        banks = tuple(
+            BankPlan(b["family"], Size(**b["size"]), b["asked"], tuple(b["docs"])) for b in json.loads(told["banks"])
+        )
         plan = SequencePlan(told["sequence"], told["mode"], (), tuple(told["use"]), banks)
         yield plan, list(zip(told["file"], told["row"], strict=True))
 

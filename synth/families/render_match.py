@@ -141,7 +141,8 @@ FAMILY = Family(
     name="render_match",
     version=1,
     klass="A",
-    law="choice",
+    law="path",
+    placing="far",
     sizes=(
         Size(tier=1, chains=12, hops=2, asked=4),
         Size(tier=1, chains=8, hops=2, asked=2),

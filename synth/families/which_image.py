@@ -67,7 +67,8 @@ FAMILY = Family(
     name="which_image",
     version=1,
     klass="A",
-    law="choice",
+    law="path",
+    placing="far",
     sizes=(
         Size(tier=0, chains=32, hops=1, asked=6),
         Size(tier=0, chains=16, hops=1, asked=3),

@@ -103,7 +103,7 @@ class TestRow:
         (row,) = built(context, families).row.to_pylist()
         for task in row["tasks"]:
             assert task["klass"] == "A"
-            if FAMILIES[task["family"]].law != "choice":
+            if FAMILIES[task["family"]].placing != "far":
                 assert task["window_eps"][1] <= 0.02
             assert abs(task["chance"] * task["answer_space"] - 1) < 1e-6
 
@@ -350,10 +350,11 @@ class TestPlans:
         assert set(found) == set(PICTURED) and "too small" in min(found.values())
 
 
-def test_all_families_with_pictures_find_room_among_illustrated_documents() -> None:
-    params = SynthParams(context=24_576, sequences=1, seed=2, modes={"task": 1}, tasks_per_million=800)
+def test_records_with_pictures_stand_among_documents_with_pictures() -> None:
+    named = ("image_shares", "visual_diff")
+    params = SynthParams(context=24_576, sequences=1, seed=2, modes={"task": 1}, families=named)
     docs = prepare([illustrated(n) for n in range(60)], tokenizer())[0]
     (made,) = build_all_with_media(params, docs, tokenizer(), form(24_576), {})
     (row,) = made.row.to_pylist()
-    assert any(FAMILIES[task["family"]].pictured for task in row["tasks"])
+    assert {task["family"] for task in row["tasks"]} == set(named)
     assert verify(made) == len(row["tasks"])
