@@ -14,8 +14,8 @@ each thing looked at, and `failures`, those that no chance explains:
 
 A family of fewer than MIN_TASKS tasks is an indication and fails nothing. `bound` of a line bounds how probable such a
 line is by chance (`chance.tail`; for chi-square the limiting distribution, looked at only where every cell expects
-LEAST_CELL); a line fails where it is below FALSE_ALARM divided by the lines of the table, so that the whole table raises
-a false alarm less often than FALSE_ALARM.
+LEAST_CELL); a line fails where it is below FALSE_ALARM divided by the lines of the table, so that the whole table
+raises a false alarm less often than FALSE_ALARM.
 """
 
 from collections import Counter

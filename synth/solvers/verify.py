@@ -20,6 +20,7 @@ from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import TrainerFormat, packed_schema
 from gristmill.synth.solvers.asking import Unproved
+from gristmill.synth.solvers.gate import Gate
 from gristmill.synth.solvers.prove import Proof, prove
 from gristmill.synth.solvers.reading import Reading, Unreadable, read_row
 
@@ -69,8 +70,9 @@ def _agree(claimed: Any, measured: Any) -> bool:
     return claimed == measured
 
 
-def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer) -> Verified:
-    """Every row of these files. Raises VerifyError at the first that fails: the file, the row, the task, and why."""
+def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer, gate: Gate | None = None) -> Verified:
+    """Every row of these files; `gate` counts those that are proved, and whoever gives it asks it for failures.
+    Raises VerifyError at the first that fails: the file, the row, the task, and why."""
     done = Verified()
     for path in paths:
         first = 0
@@ -81,7 +83,9 @@ def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer) -> Verified:
                 where = f"{path} row {first + index}"
                 if not same:
                     raise VerifyError("row_id is not that of the content", where)
-                _verify_one(where, batch.slice(index, 1), tokenizer, done)
+                reading = _verify_one(where, batch.slice(index, 1), tokenizer, done)
+                if gate is not None:
+                    gate.add(reading)
             first += batch.num_rows
     return done
 
@@ -97,7 +101,7 @@ def _check_format(path: Path, batch: pa.RecordBatch, tokenizer: Tokenizer) -> No
         raise VerifyError("the columns are not those of trainer rows", str(path))
 
 
-def _verify_one(where: str, row: pa.RecordBatch, tokenizer: Tokenizer, done: Verified) -> None:
+def _verify_one(where: str, row: pa.RecordBatch, tokenizer: Tokenizer, done: Verified) -> Reading:
     try:
         reading = read_row(row, tokenizer)
         verify_reading(reading, tokenizer)
@@ -109,3 +113,4 @@ def _verify_one(where: str, row: pa.RecordBatch, tokenizer: Tokenizer, done: Ver
     done.tasks += len(reading.tasks)
     done.families.update(task["family"] for task in reading.tasks)
     done.classes.update(task["klass"] for task in reading.tasks)
+    return reading
