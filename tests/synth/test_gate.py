@@ -104,6 +104,17 @@ def test_evidence_and_queries_that_crowd_are_caught() -> None:
     assert {"thin_tenth", "thick_tenth"} <= failed(gate)
 
 
+def test_an_order_that_is_hardly_bent_fails_nothing() -> None:
+    """As plans bend it that hold shares apart: one task in twenty in order."""
+    gate = Gate()
+    for number, reading in enumerate(batch() * 3):
+        for task in reading.tasks:
+            evidence = sorted(task["evidence"], key=lambda e: e["start"]) if number % 20 == 0 else task["evidence"]
+            gate.add_task({**task, "evidence": evidence}, reading.context)
+    assert failed(gate) == set()
+    assert next(line.bound for line in gate.table() if line.what == "hop_order") < 0.01
+
+
 def test_few_tasks_fail_nothing() -> None:
     gate = Gate()
     for reading in batch()[:100]:
