@@ -21,7 +21,8 @@ HELP = """check every byte that a run's manifests name
 Reads run.json, each manifest, each receipt and every file that they name, compares sizes and digests,
 and balances the books: records between steps, ledgers against counts. One flipped byte is a fault and gives exit
 code 4. --deep also looks into the shards: schemas, ids, hashes of texts, trainer rows; and it draws some records of
-render pairs again, where the engines are those that made them, and proves every task of long sequences again.
+render pairs again, where the engines are those that made them, and proves every task of long sequences again, and
+holds short cuts over all of them to chance.
 
 for instance:
   gristmill verify out
@@ -31,6 +32,7 @@ for instance:
   gristmill verify out --json"""
 
 FAULTS_SHOWN = 50
+GATE_SHOWN = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,9 +65,20 @@ def run(args: argparse.Namespace) -> int:
         for one in proved:
             told = f"{one.rows} rows, {one.tasks} tasks proved again"
             print_line(f"{one.dataset}: {(one.why_not and f'not proved again: {one.why_not}') or told}")
+            _print_gate(one)
         if report.faults:
             _print_mend(args.dir, mend)
     return EXIT_DONE if report.ok else EXIT_VERIFY
+
+
+def _print_gate(proved: "Reproved") -> None:
+    """The lines of a batch's gate that are least probable."""
+    for line in proved.gate[:GATE_SHOWN]:
+        told = f"{line['found']:g} of {line['tasks']}, {line['expected']:.1f} expected ({line['deviation']:+.1f} sigma)"
+        note = "" if line["gated"] else "; too few tasks for a gate"
+        print_line(f"  {line['family']} {line['what']}: {told}{note}")
+    if len(proved.gate) > GATE_SHOWN:
+        print_line(f"  and {len(proved.gate) - GATE_SHOWN} lines nearer to chance; --json lists all")
 
 
 def _drawn_again(args: argparse.Namespace, report: "VerifyReport") -> "list[Rederived]":

@@ -17,7 +17,7 @@ WORDING = Wording(
         "the {genre} about {topic} at turn {turn} in {chat} starts on {opening}",
         "{chat} got a {genre} about {topic} at turn {turn}, beginning {opening}",
         "someone in {chat} asked for a {genre} about {topic}, and turn {turn} began {opening}",
-        "at turn {turn} the assistant of {chat} wrote a {genre} about {topic} that sets out from {opening}",
+        "at turn {turn} the scribe of {chat} wrote a {genre} about {topic} that sets out from {opening}",
         "{opening} is how the {genre} about {topic} went in {chat} on turn {turn}",
         "{chat} holds a {genre} about {topic} at turn {turn} whose first word is {opening}",
         "turn {turn}, chat {chat}: they wanted a {genre} about {topic} and got one led by {opening}",

@@ -20,6 +20,7 @@ from gristmill.manifests.row_id import row_ids
 from gristmill.manifests.tokenizer import Tokenizer
 from gristmill.manifests.trainer_schema import TrainerFormat, packed_schema
 from gristmill.synth.solvers.asking import Unproved
+from gristmill.synth.solvers.gate import Gate
 from gristmill.synth.solvers.media_files import MediaFiles
 from gristmill.synth.solvers.prove import Proof, prove
 from gristmill.synth.solvers.reading import Reading, Unreadable, read_row
@@ -70,9 +71,11 @@ def _agree(claimed: Any, measured: Any) -> bool:
     return claimed == measured
 
 
-def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer, media_paths: Iterable[Path] = ()) -> Verified:
-    """Every row of these files, with the media in the others. Raises VerifyError at the first that fails: the file, the
-    row, the task, and why."""
+def verify_shards(
+    paths: Iterable[Path], tokenizer: Tokenizer, media_paths: Iterable[Path] = (), gate: Gate | None = None
+) -> Verified:
+    """Every row of these files, with the media in the others; `gate` counts those that are proved, and whoever gives it
+    asks it for failures. Raises VerifyError at the first that fails: the file, the row, the task, and why."""
     done = Verified()
     media = MediaFiles(media_paths)
     for path in paths:
@@ -84,7 +87,9 @@ def verify_shards(paths: Iterable[Path], tokenizer: Tokenizer, media_paths: Iter
                 where = f"{path} row {first + index}"
                 if not same:
                     raise VerifyError("row_id is not that of the content", where)
-                _verify_one(where, batch.slice(index, 1), tokenizer, media, done)
+                reading = _verify_one(where, batch.slice(index, 1), tokenizer, media, done)
+                if gate is not None:
+                    gate.add(reading)
             first += batch.num_rows
     return done
 
@@ -102,7 +107,7 @@ def _check_format(path: Path, batch: pa.RecordBatch, tokenizer: Tokenizer) -> No
 
 def _verify_one(
     where: str, row: pa.RecordBatch, tokenizer: Tokenizer, media: Mapping[bytes, bytes], done: Verified
-) -> None:
+) -> Reading:
     try:
         reading = read_row(row, tokenizer, media)
         verify_reading(reading, tokenizer)
@@ -114,3 +119,4 @@ def _verify_one(
     done.tasks += len(reading.tasks)
     done.families.update(task["family"] for task in reading.tasks)
     done.classes.update(task["klass"] for task in reading.tasks)
+    return reading

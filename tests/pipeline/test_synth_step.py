@@ -89,6 +89,32 @@ def test_verification_proves_every_task_again(out: Path) -> None:
     assert found.rows == 3 and found.tasks == sum(read_manifest(out / "both")["facts"]["synth"]["tasks"].values()) > 0
 
 
+def test_the_gate_of_a_batch_is_told(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(out / "both"), "--deep", "--json", "--quiet"]) == 0
+    (again,) = json.loads(capsys.readouterr().out)["proved_again"]
+    assert {line["family"] for line in again["gate"]} == set(again["families"])
+    assert {"latest_with_key", "hop_order", "answer_index"} <= {line["what"] for line in again["gate"]}
+    assert again["gate"] and not any(line["gated"] for line in again["gate"])
+    assert main(["verify", str(out / "both"), "--deep", "--quiet"]) == 0
+    assert "too few tasks for a gate" in capsys.readouterr().out
+
+
+def test_rows_that_are_all_alike_are_faults(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them holds, and together they reward who knows one."""
+    from gristmill.synth.solvers import gate
+
+    batch = next(b for b in rows(out).to_batches(max_chunksize=1) if b.column("tasks")[0].as_py())
+    tasks = len(batch.column("tasks")[0])
+    monkeypatch.setattr(gate, "MIN_TASKS", 30)
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+        for _ in range(60):
+            writer.write_batch(batch)
+    found = prove_shards("both", [str(tmp_path / "a.arrow")], "bytes")
+    assert found.tasks == 60 * tasks and found.why_not == ""
+    assert {fault.kind for fault in found.faults} == {"gate"}
+    assert "by chance in at most" in found.faults[0].detail
+
+
 def test_a_task_that_does_not_hold_is_a_fault(out: Path, tmp_path: Path) -> None:
     """A row whose answer is another, with the hashes of files and rows as they should be."""
     from gristmill.manifests.row_id import row_ids
