@@ -234,8 +234,9 @@ def test_no_document_cut_by_markers() -> None:
 
 def test_no_format_learnt_instead_of_a_task() -> None:
     """EvolvingLMMs-Lab/LongVA#42: sane for one form of question, garbage elsewhere. Questions have many words."""
-    asks = {(task["family"], task["template_ids"][-1]) for task in plain(1 << 20)["tasks"]}
-    assert len(asks) > 150
+    tasks = plain(1 << 18)["tasks"]
+    asks = {(task["family"], task["template_ids"][-1]) for task in tasks}
+    assert len(asks) > 0.7 * len(tasks) > 50
 
 
 @pytest.mark.parametrize(
