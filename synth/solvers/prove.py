@@ -32,7 +32,7 @@ from gristmill.synth.solvers.laws import LAWS
 from gristmill.synth.solvers.leaks import NameScan
 from gristmill.synth.solvers.passages import TEXT_KINDS
 from gristmill.synth.solvers.reading import PLANTED, Reading, Unreadable, bytes_fault, check_joins
-from gristmill.synth.solvers.records import read_records, record_pieces
+from gristmill.synth.solvers.records import RecordPiece, read_records, record_pieces
 from gristmill.synth.solvers.spans import Span, cover_number, extent, touched
 from gristmill.synth.solvers.windows import WINDOW_PARTS
 from gristmill.synth.solvers.words import Contradiction, names_in
@@ -74,7 +74,8 @@ def prove(reading: Reading, tokenizer: Tokenizer) -> list[Proof]:
         pieces = record_pieces(reading)
         _check_leaks(reading, [*(piece.text for piece in pieces), *_queries(reading)])
         seen = Seen(reading, read_records(reading, pieces))
-        proofs = [_guarded(seen, tokenizer, index) for index in range(len(reading.tasks))]
+        where = _pieces(reading, pieces)
+        proofs = [_guarded(seen, tokenizer, where, index) for index in range(len(reading.tasks))]
     except Unreadable as error:
         raise Unproved("unreadable", str(error)) from None
     if reading.context >= SPREAD_CONTEXT and len(proofs) >= SPREAD_TASKS:
@@ -104,9 +105,9 @@ def check_spread(reading: Reading, proofs: Sequence[Proof]) -> None:
         raise Unproved("spread", f"evidence touches {len(parts)} of {TOUCHED_PARTS} parts of the window")
 
 
-def _guarded(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
+def _guarded(seen: Seen, tokenizer: Tokenizer, where: "_Where", index: int) -> Proof:
     try:
-        return _prove_task(seen, tokenizer, index)
+        return _prove_task(seen, tokenizer, where, index)
     except Contradiction as error:
         raise Unproved("unsolved", str(error), index) from None
 
@@ -136,10 +137,10 @@ def _check_leaks(reading: Reading, texts: Sequence[str]) -> None:
         raise Unproved("leak", f"{spelled[0]!r} with something between its letters")
 
 
-def _prove_task(seen: Seen, tokenizer: Tokenizer, index: int) -> Proof:
+def _prove_task(seen: Seen, tokenizer: Tokenizer, where: "_Where", index: int) -> Proof:
     reading, task = seen.reading, seen.reading.tasks[index]
     _check_values(task, index)
-    evidence, others = _check_spans(reading, task, index)
+    evidence, others = _check_spans(where, task, index)
     query = reading.piece(task["query_start"], task["query_end"])
     answer = reading.piece(task["answer_start"], task["answer_end"]).strip()
     if answer != task["answer"]:
@@ -206,18 +207,20 @@ class _Piece(NamedTuple):
     medium: int | None
 
 
-def _pieces(reading: Reading) -> dict[Span, _Piece]:
+_Where = Mapping[Span, _Piece]
+
+
+def _pieces(reading: Reading, records: Sequence[RecordPiece]) -> _Where:
     both = zip(reading.spans, reading.kinds, reading.groups, strict=True)
     found = {span: _Piece(kind, group, number, None) for number, (span, kind, group) in enumerate(both)}
-    for piece in record_pieces(reading):
+    for piece in records:
         group = reading.groups[piece.segment]
         found[piece.span] = _Piece("record", group, piece.segment, piece.medium)
     return found
 
 
-def _check_spans(reading: Reading, task: Mapping[str, Any], index: int) -> tuple[list[Span], list[Span]]:
+def _check_spans(where: _Where, task: Mapping[str, Any], index: int) -> tuple[list[Span], list[Span]]:
     """Evidence and distractors as spans."""
-    where = _pieces(reading)
     query, answer = (task["query_start"], task["query_end"]), (task["answer_start"], task["answer_end"])
     evidence = [(e["start"], e["end"]) for e in task["evidence"]]
     others = [(d["start"], d["end"]) for d in task["distractors"]]
