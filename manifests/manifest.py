@@ -117,6 +117,15 @@ def published(out: Path) -> Iterator[tuple[str, Manifest]]:
             yield name, read_manifest(out / name)
 
 
+def finished(out: Path) -> list[tuple[str, Path, Manifest]]:
+    """Name, folder and manifest of the one dataset in this folder, or of every finished one of an output; none of a
+    folder that is neither."""
+    if (out / MANIFEST).exists():
+        manifest = read_manifest(out)
+        return [(str(manifest["name"]), out, manifest)]
+    return [(name, out / name, manifest) for name, manifest in published(out)] if (out / RUN).exists() else []
+
+
 def file_entries(manifest: Mapping[str, Any]) -> Iterator[FileEntry]:
     """Every file that a manifest names."""
     for name in FILE_LISTS:

@@ -55,6 +55,7 @@ FAULT_KINDS = {
     "media": "media and their places in a text or row do not belong together, or a media shard is not what it must be",
     "row": "a trainer row breaks a rule of its schema",
     "render": "a record of render pairs is not what its code makes",
+    "gate": "a short cut answers the tasks of sequences better or worse than chance, or they do not stand as planned",
 }
 """The closed list of kinds; those from `schema` on are found by a deep verification only."""
 

@@ -24,6 +24,7 @@ from gristmill.pipeline.publish import (
     account_files,
     built_tallies,
     describe_steps,
+    last_receipts,
     step_entries,
     upstream_digests,
     work_seconds,
@@ -143,16 +144,12 @@ def _row_tasks(
     ]
 
 
-def _tokenised(built: Built) -> list[Receipt]:
-    return built.receipts[len(built.receipts) - built.last_splits :]
-
-
 def publish_rows(out: Path, built: Built, shared: Mapping[str, Any], engine: str, store: ObjectStore) -> Manifest:
     """Publish a dataset of trainer rows, with its tokenised documents beside them."""
     tallies = built_tallies(built)
     check_balance(tallies, built.spec.name)
     publisher = Publisher(out / built.spec.name, store)
-    tokens = _tokenised(built)
+    tokens = last_receipts(built)
     packing = built.facts["packing"]
     entries = step_entries(describe_steps(built), tallies)
     entries[-1]["rows"] = packing["rows"]

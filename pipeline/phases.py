@@ -86,10 +86,10 @@ def compile_phases(steps: Sequence[LoadedStep]) -> list[Phase]:
             phases.append(Phase(exchange=step))
         elif isinstance(step.stage, Synth):
             phases.append(Phase(synth=step, plan=_emit_behind(step, steps[index + 1 :])))
-        elif index == len(steps) - 1 and phases[-1].synth is None:
-            phases.append(Phase(plan=step))
+        elif phases[-1].synth is not None:
+            continue  # its emit, and the last step: the phase has it
         elif index == len(steps) - 1:
-            continue
+            phases.append(Phase(plan=step))
         else:
             raise RecipeError(
                 "a step that makes trainer rows must be the last of its dataset",

@@ -18,7 +18,7 @@ from gristmill.manifests.tally import Tally
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.emit import EMIT_VERSION, HOLDOUT
-from gristmill.pipeline.publish import Content, Publisher, read_samples, step_entries, write_content
+from gristmill.pipeline.publish import Content, Publisher, last_receipts, read_samples, step_entries, write_content
 from gristmill.pipeline.row_pass import merge_stats
 from gristmill.pipeline.task import make_task
 
@@ -40,8 +40,7 @@ def _held_receipts(emits: Sequence[Built]) -> list[Receipt]:
     """What emits held out, of each shard that they read once."""
     receipts: dict[str, Receipt] = {}
     for built in emits:
-        told = built.receipts[len(built.receipts) - built.last_splits :]
-        for digest, receipt in zip(built.facts["inputs"], told, strict=True):
+        for digest, receipt in zip(built.facts["inputs"], last_receipts(built), strict=True):
             receipts.setdefault(digest, receipt)
     return list(receipts.values())
 

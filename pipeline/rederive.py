@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gristmill.manifests.errors import GristmillError
-from gristmill.manifests.manifest import MANIFEST, RUN, Manifest, published, read_manifest
+from gristmill.manifests.manifest import Manifest, finished
 from gristmill.manifests.verify_files import Fault
 from gristmill.render import domains
 from gristmill.render.dataset import ORIGIN, Record, records
@@ -42,12 +42,7 @@ def rederive(out: Path, given: Mapping[str, Domain] | None = None) -> Iterator[R
 
     `given`: domains by the names under which recipes know them, beside those of `render.domains`.
     """
-    if (out / MANIFEST).exists():
-        manifest = read_manifest(out)
-        found = [(str(manifest["name"]), out, manifest)]
-    else:
-        found = [(name, out / name, manifest) for name, manifest in published(out)] if (out / RUN).exists() else []
-    for name, folder, manifest in found:
+    for name, folder, manifest in finished(out):
         if manifest["steps"][0]["step"] == ORIGIN:
             for named, params in sorted(manifest["origin"].items()):
                 yield _rederived(Rederived(name, named), folder, manifest, params, given or {})

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gristmill.manifests.errors import GristmillError, VerifyError
-from gristmill.manifests.manifest import MANIFEST, RUN, Manifest, published, read_manifest
+from gristmill.manifests.manifest import Manifest, finished
 from gristmill.manifests.verify_files import Fault
 from gristmill.manifests.vocabulary import BYTES_NAME, PACKAGED
 
@@ -39,12 +39,7 @@ class Reproved:
 def reprove(out: Path, tokenizer: str | None = None) -> Iterator[Reproved]:
     """Of every finished dataset of sequences of an output, or of the one dataset in this folder. `tokenizer`: that of
     the rows, where it is not packaged."""
-    if (out / MANIFEST).exists():
-        manifest = read_manifest(out)
-        found = [(str(manifest["name"]), out, manifest)]
-    else:
-        found = [(name, out / name, manifest) for name, manifest in published(out)] if (out / RUN).exists() else []
-    for name, folder, manifest in found:
+    for name, folder, manifest in finished(out):
         if manifest["kind"] == "rows" and "synth" in manifest["facts"]:
             yield _reproved(name, folder, manifest, tokenizer)
 

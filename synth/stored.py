@@ -12,22 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from gristmill.manifests.ipc import read_ipc
-from gristmill.manifests.media_shard import Medium
+from gristmill.manifests.media_shard import MEDIA, Medium
 from gristmill.manifests.schema import ID_BYTES
 from gristmill.synth.atoms import Prepared, Source
 from gristmill.synth.media import Shown
 
-_MEDIUM = pa.struct(
-    [
-        ("sha256", pa.binary(32)),
-        ("kind", pa.string()),
-        ("mime", pa.string()),
-        ("width", pa.int32()),
-        ("height", pa.int32()),
-        ("frames", pa.int32()),
-        ("bytes", pa.large_binary()),
-    ]
-)
+_MEDIUM = pa.struct([MEDIA.field(name) for name in (*Medium._fields, "bytes")])
 
 PREPARED = pa.schema(
     [

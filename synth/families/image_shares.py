@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gristmill.render.draws import Draws
 from gristmill.synth import shares
-from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
+from gristmill.synth.protocol import Bank, Fact, Family, Size, Wording
 from gristmill.synth.scenes.captions import CLAUSES, FIELDS
 from gristmill.synth.scenes.panels import panel
 
@@ -27,22 +27,15 @@ WORDING = Wording(
 )
 
 
-def names_needed(size: Size) -> int:
-    """One a chain."""
-    return size.chains
-
-
 def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
     """Panels of `size.chains` accounts."""
-    facts: list[Fact] = []
-    questions: list[Question] = []
     style = draws.child("style")
-    for chain, values in enumerate(shares.numbers(size, draws)):
-        evidence = tuple(range(len(facts), len(facts) + size.hops))
-        facts += [Fact({"name": names[chain]}, chain, hop, drawing=panel(v, style)) for hop, v in enumerate(values)]
-        slots = {"name": names[chain], "hops": str(size.hops), "modulus": str(size.modulus)}
-        questions.append(Question(slots, evidence, str(sum(values) % size.modulus)))
-    return Bank(tuple(facts), tuple(questions), shares.candidates(size), shares.params(size))
+
+    def told(chain: int, values: Sequence[int]) -> tuple[list[Fact], dict[str, str]]:
+        own = {"name": names[chain]}
+        return [Fact(own, chain, hop, drawing=panel(v, style)) for hop, v in enumerate(values)], own
+
+    return shares.bank(size, draws, told)
 
 
 FAMILY = Family(
@@ -56,7 +49,7 @@ FAMILY = Family(
         Size(tier=1, chains=4, hops=3, asked=3, modulus=53),
     ),
     wording=WORDING,
-    names_needed=names_needed,
+    names_needed=shares.one_a_chain,
     build=build,
     pictured=True,
 )

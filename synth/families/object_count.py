@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gristmill.render.draws import Draws
 from gristmill.synth import shares
-from gristmill.synth.protocol import Bank, Drawing, Fact, Family, Question, Size, Wording
+from gristmill.synth.protocol import Bank, Drawing, Fact, Family, Size, Wording
 from gristmill.synth.scenes.captions import CLAUSES, FIELDS
 from gristmill.synth.scenes.things import COLOURS, FORMS, Kind, laid_out, scene
 
@@ -31,25 +31,16 @@ WORDING = Wording(
 )
 
 
-def names_needed(size: Size) -> int:
-    """One a chain."""
-    return size.chains
-
-
 def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
     """Scenes of `size.chains` places."""
-    facts: list[Fact] = []
-    questions: list[Question] = []
     style = draws.child("style")
-    for chain, counts in enumerate(shares.numbers(size, draws)):
-        evidence = tuple(range(len(facts), len(facts) + size.hops))
-        form = style.pick(FORMS)
-        facts += [
-            Fact({"name": names[chain]}, chain, hop, drawing=_scene(form, n, style)) for hop, n in enumerate(counts)
-        ]
-        slots = {"name": names[chain], "form": form, "hops": str(size.hops), "modulus": str(size.modulus)}
-        questions.append(Question(slots, evidence, str(sum(counts) % size.modulus)))
-    return Bank(tuple(facts), tuple(questions), shares.candidates(size), shares.params(size))
+
+    def told(chain: int, counts: Sequence[int]) -> tuple[list[Fact], dict[str, str]]:
+        own, form = {"name": names[chain]}, style.pick(FORMS)
+        facts = [Fact(own, chain, hop, drawing=_scene(form, n, style)) for hop, n in enumerate(counts)]
+        return facts, {**own, "form": form}
+
+    return shares.bank(size, draws, told)
 
 
 def _scene(form: str, count: int, style: Draws) -> Drawing:
@@ -71,7 +62,7 @@ FAMILY = Family(
         Size(tier=1, chains=4, hops=3, asked=3, modulus=7),
     ),
     wording=WORDING,
-    names_needed=names_needed,
+    names_needed=shares.one_a_chain,
     build=build,
     pictured=True,
 )

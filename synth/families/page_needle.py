@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gristmill.render.draws import Draws
 from gristmill.synth import shares
-from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
+from gristmill.synth.protocol import Bank, Fact, Family, Size, Wording
 from gristmill.synth.scenes.pages import page
 
 SAYINGS = (
@@ -62,23 +62,16 @@ WORDING = Wording(
 )
 
 
-def names_needed(size: Size) -> int:
-    """One a chain."""
-    return size.chains
-
-
 def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
     """Pages of `size.chains` names."""
-    facts: list[Fact] = []
-    questions: list[Question] = []
     style = draws.child("style")
-    for chain, values in enumerate(shares.numbers(size, draws)):
-        evidence = tuple(range(len(facts), len(facts) + size.hops))
+
+    def told(chain: int, values: Sequence[int]) -> tuple[list[Fact], dict[str, str]]:
         said = [style.pick(SAYINGS).format(name=names[chain], value=value) for value in values]
-        facts += [Fact({}, chain, hop, drawing=page(sentence, style)) for hop, sentence in enumerate(said)]
-        slots = {"name": names[chain], "hops": str(size.hops), "modulus": str(size.modulus)}
-        questions.append(Question(slots, evidence, str(sum(values) % size.modulus)))
-    return Bank(tuple(facts), tuple(questions), shares.candidates(size), shares.params(size))
+        facts = [Fact({}, chain, hop, drawing=page(sentence, style)) for hop, sentence in enumerate(said)]
+        return facts, {"name": names[chain]}
+
+    return shares.bank(size, draws, told)
 
 
 FAMILY = Family(
@@ -92,7 +85,7 @@ FAMILY = Family(
         Size(tier=1, chains=2, hops=2, asked=1, modulus=53),
     ),
     wording=WORDING,
-    names_needed=names_needed,
+    names_needed=shares.one_a_chain,
     build=build,
     pictured=True,
 )

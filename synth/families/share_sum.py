@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gristmill.render.draws import Draws
 from gristmill.synth import shares
-from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
+from gristmill.synth.protocol import Bank, Fact, Family, Size, Wording
 
 WORDING = Wording(
     clauses=(
@@ -51,21 +51,14 @@ WORDING = Wording(
 )
 
 
-def names_needed(size: Size) -> int:
-    """One a chain."""
-    return size.chains
-
-
 def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
     """Entries of `size.chains` holders."""
-    facts: list[Fact] = []
-    questions: list[Question] = []
-    for chain, values in enumerate(shares.numbers(size, draws)):
-        evidence = tuple(range(len(facts), len(facts) + size.hops))
-        facts += [Fact({"name": names[chain], "value": str(v)}, chain, hop) for hop, v in enumerate(values)]
-        slots = {"name": names[chain], "hops": str(size.hops), "modulus": str(size.modulus)}
-        questions.append(Question(slots, evidence, str(sum(values) % size.modulus)))
-    return Bank(tuple(facts), tuple(questions), shares.candidates(size), shares.params(size))
+
+    def told(chain: int, values: Sequence[int]) -> tuple[list[Fact], dict[str, str]]:
+        own = [{"name": names[chain], "value": str(value)} for value in values]
+        return [Fact(slots, chain, hop) for hop, slots in enumerate(own)], {"name": names[chain]}
+
+    return shares.bank(size, draws, told)
 
 
 FAMILY = Family(
@@ -79,7 +72,7 @@ FAMILY = Family(
         Size(tier=1, chains=4, hops=3, asked=3, modulus=53),
     ),
     wording=WORDING,
-    names_needed=names_needed,
+    names_needed=shares.one_a_chain,
     build=build,
     embeds=True,
 )

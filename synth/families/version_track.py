@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gristmill.render.draws import Draws
 from gristmill.synth import shares
-from gristmill.synth.protocol import Bank, Fact, Family, Question, Size, Wording
+from gristmill.synth.protocol import Bank, Fact, Family, Size, Wording
 
 WORDING = Wording(
     clauses=(
@@ -52,24 +52,15 @@ WORDING = Wording(
 )
 
 
-def names_needed(size: Size) -> int:
-    """One a chain."""
-    return size.chains
-
-
 def build(size: Size, names: Sequence[str], draws: Draws) -> Bank:
     """Changes of `size.chains` settings: `size.hops` that count and `size.spare` that do not."""
-    facts: list[Fact] = []
-    questions: list[Question] = []
-    for chain, values in enumerate(shares.numbers(size, draws)):
-        first = len(facts)
-        for hop, value in enumerate(values):
-            slots = {"name": names[chain], "rev": str(hop + 1), "value": str(value)}
-            facts.append(Fact(slots, chain, hop))
-        slots = {"name": names[chain], "rev": str(size.hops), "modulus": str(size.modulus)}
-        answer = str(sum(values[: size.hops]) % size.modulus)
-        questions.append(Question(slots, tuple(range(first, first + size.hops)), answer))
-    return Bank(tuple(facts), tuple(questions), shares.candidates(size), shares.params(size))
+
+    def told(chain: int, values: Sequence[int]) -> tuple[list[Fact], dict[str, str]]:
+        name = names[chain]
+        told = ({"name": name, "rev": str(hop + 1), "value": str(value)} for hop, value in enumerate(values))
+        return [Fact(own, chain, hop) for hop, own in enumerate(told)], {"name": name, "rev": str(size.hops)}
+
+    return shares.bank(size, draws, told)
 
 
 FAMILY = Family(
@@ -83,7 +74,7 @@ FAMILY = Family(
         Size(tier=1, chains=4, hops=3, asked=3, modulus=53, spare=2),
     ),
     wording=WORDING,
-    names_needed=names_needed,
+    names_needed=shares.one_a_chain,
     build=build,
     embeds=True,
 )
