@@ -40,12 +40,13 @@ def read(query: str, records: Sequence[str]) -> Book:
     statements: list[Statement] = []
     of: dict[str, tuple[int, ...]] = {}
     for index, text in enumerate(records):
-        names, entries, numbers = names_in(text), _ENTRY.findall(text), numbers_in(text)
-        if len(names) != 2 or book not in names or len(entries) != 1 or len(numbers) != 2:
+        names, entries, numbers = names_in(text), [int(n) for n in _ENTRY.findall(text)], numbers_in(text)
+        announced = len(entries) == 1 and entries[0] in numbers  # a date behind "entry" is no number
+        if len(names) != 2 or book not in names or not announced or len(numbers) != 2:
             raise Contradiction(f"a record with names {names}, entries {entries} and numbers {numbers}")
         names.remove(book)
-        numbers.remove(int(entries[0]))
-        statements.append(Statement(int(entries[0]), names[0], numbers[0]))
+        numbers.remove(entries[0])
+        statements.append(Statement(entries[0], names[0], numbers[0]))
         of[names[0]] = (*of.get(names[0], ()), index)
     if any(len(own) > 2 for own in of.values()) or len({s.entry for s in statements}) < len(statements):
         raise Contradiction("a thing that is stated three times, or two entries of one number")

@@ -22,7 +22,7 @@ from gristmill.synth.solvers.words import Contradiction, names_in
 SPAN_TURNS = 4000
 _TURN = re.compile(r"turn[ =](\d{1,9})(?!\d)")
 _KIND = re.compile(r"\b(limerick|riddle|recipe|sonnet|speech|fable) about ([a-z]+)")
-_RANKS = re.compile(r"numbers (\d+), (\d+), (\d+) and (\d+)(?!\d)")
+_RANKS = re.compile(r"numbers (\d{1,9}), (\d{1,9}), (\d{1,9}) and (\d{1,9})(?!\d)")
 
 
 class Reply(NamedTuple):
@@ -49,7 +49,7 @@ class Chat(NamedTuple):
 def read(query: str, records: Sequence[str]) -> Chat:
     """Raises Contradiction where a record or the query cannot be read in one way."""
     chats, kinds, ranks = set(names_in(query)), set(_KIND.findall(query)), _RANKS.findall(query)
-    counts = [int(n) for n in re.findall(r"(?<!\d)\d+(?!\d)", _RANKS.sub(" ", _without_dates(query)))]
+    counts = [int(n) for n in re.findall(r"(?<!\d)\d{1,9}(?!\d)", _RANKS.sub(" ", _without_dates(query)))]
     if len(chats) != 1 or len(kinds) != 1 or len(ranks) != 1 or len(counts) != 1:
         raise Contradiction(f"a query with chats {sorted(chats)}, kinds {kinds}, ranks {ranks} and counts {counts}")
     chat, kind = chats.pop(), kinds.pop()
@@ -74,7 +74,7 @@ def _without_dates(text: str) -> str:
 def solve(problem: Chat, without: int) -> tuple[str | None, tuple[int, ...]]:
     """The openings of the ranks; None where there are fewer replies than the query counts."""
     own = [reply for reply in problem.replies if reply.record != without]
-    if len(own) > problem.total or max(problem.ranks) >= problem.total:
+    if len(own) > problem.total or not 0 <= min(problem.ranks) <= max(problem.ranks) < problem.total:
         raise Contradiction(f"{len(own)} replies where {problem.total} are counted, ranks {problem.ranks}")
     used = tuple(reply.record for reply in own)
     if len(own) < problem.total:
