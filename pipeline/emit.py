@@ -6,6 +6,7 @@ number of workers gives the same bytes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,9 @@ from gristmill.manifests.commit import ObjectStore
 from gristmill.manifests.manifest import Manifest
 from gristmill.manifests.receipt import Receipt
 from gristmill.manifests.tally import check_balance
-from gristmill.manifests.trainer_schema import MAX_CONTEXT
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context, ShardRef
-from gristmill.pipeline.emit_media import media_phase
+from gristmill.pipeline.emit_media import media_phase, within_context
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.publish import (
     Content,
@@ -46,7 +46,8 @@ _TOLD = ("context", "tokenizer", "image_cost", "packing", "synth")
 def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
     """Turn a dataset's documents into rows; see the module."""
     identity = tokenizer_for(ctx.recipe.tokenizer, ctx.base_dir).identity
-    tokenised = _tokenised_shards(ctx, built, step, identity.fingerprint)
+    tokenise_tasks = partial(_tokenise_tasks, ctx, built, step, identity.fingerprint)
+    tokenised = within_context(ctx, tokenise_tasks, step.stage.context)
     built.facts["inputs"] = [s.entry.digest for s in built.shards]
     built.receipts.extend(tokenised)
     built.last_splits = len(tokenised)
@@ -66,19 +67,6 @@ def emit_phase(ctx: Context, built: Built, step: LoadedStep) -> None:
         "n_tokens": sum(r.facts["n_tokens"] for r in rows),
         "keys": [plan.key, *(r.key for r in rows)],
     }
-
-
-def _tokenised_shards(ctx: Context, built: Built, step: LoadedStep, fingerprint: str) -> list[Receipt]:
-    """A receipt for each shard. Ids do not depend on the context but where a medium has more tokens than that: such
-    shards alone are made for it, so that another context mostly finds its documents tokenised."""
-    context: int = step.stage.context
-    receipts = ctx.map(_tokenise_tasks(ctx, built, step, fingerprint, MAX_CONTEXT))
-    over = [i for i, r in enumerate(receipts) if r.facts["longest_medium"] > context]
-    if over:
-        tasks = _tokenise_tasks(ctx, built, step, fingerprint, context)
-        for i, receipt in zip(over, ctx.map([tasks[i] for i in over]), strict=True):
-            receipts[i] = receipt
-    return receipts
 
 
 def _tokenise_tasks(ctx: Context, built: Built, step: LoadedStep, fingerprint: str, limit: int) -> list[Task]:

@@ -5,16 +5,32 @@ of the same media is the same however the documents were sharded. A dataset with
 are maps, no exchange of the engine's: that would send the bytes of media through a JVM where the engine has one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gristmill.manifests.media_shard import INDEXES_ROLE, SHARDS_ROLE
 from gristmill.manifests.receipt import Receipt
+from gristmill.manifests.trainer_schema import MAX_CONTEXT
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context
 from gristmill.pipeline.media_spill import PARTS, ROLE, TABLE_ROLE
 from gristmill.pipeline.task import Task, make_task
 
 MEDIA_VERSION = 1
+
+
+def within_context(ctx: Context, tasks_of: Callable[[int], list[Task]], context: int) -> list[Receipt]:
+    """Receipts of tasks that may be given the most tokens of a medium, a task a shard of documents.
+
+    What they leave depends on the context only where a medium has more tokens than that: such shards alone are made for
+    it, so that another context mostly finds its documents done. The receipts tell `longest_medium`.
+    """
+    receipts = ctx.map(tasks_of(MAX_CONTEXT))
+    over = [i for i, r in enumerate(receipts) if r.facts["longest_medium"] > context]
+    if over:
+        tasks = tasks_of(context)
+        for i, receipt in zip(over, ctx.map([tasks[i] for i in over]), strict=True):
+            receipts[i] = receipt
+    return receipts
 
 
 def media_phase(ctx: Context, built: Built, label: str, tokenised: Sequence[Receipt]) -> None:

@@ -6,7 +6,7 @@ that it holds sequences (`facts.synth`): what was proved, a Fault for the first 
 is not at hand nothing is proved and the reason is told. Solvers run in a process of their own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -58,10 +58,11 @@ def _reproved(name: str, folder: Path, manifest: Manifest, tokenizer: str | None
 
 
 def _miscounted(found: Reproved, manifest: Manifest) -> Iterator[Fault]:
-    said = manifest["facts"]["synth"]
+    told: Any = manifest["facts"]["synth"]
+    said: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
     for what, held in (("rows", found.rows), ("tasks", found.families)):
-        if said[what] != held:
-            yield Fault(found.dataset, "books", f"facts.synth.{what} is {said[what]}, the rows hold {held}")
+        if said.get(what) != held:
+            yield Fault(found.dataset, "books", f"facts.synth.{what} is {said.get(what)}, the rows hold {held}")
 
 
 def prove_shards(name: str, paths: list[str], spec: str, media: Sequence[str] = ()) -> Reproved:

@@ -8,6 +8,7 @@ of workers gives the same bytes.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from gristmill.manifests.receipt import Receipt
@@ -15,22 +16,23 @@ from gristmill.manifests.trainer_schema import TokenizerIdentity
 from gristmill.pipeline.build import Built
 from gristmill.pipeline.context import Context, ShardRef
 from gristmill.pipeline.emit import INDEX_VERSION
-from gristmill.pipeline.emit_media import media_phase
+from gristmill.pipeline.emit_media import media_phase, within_context
 from gristmill.pipeline.phases import LoadedStep
 from gristmill.pipeline.synth_params import params_to_data, versions
 from gristmill.pipeline.task import Task, make_task
 from gristmill.pipeline.tasks.tokenise import tokenizer_for
 from gristmill.synth.scenes.drawing import absent, fingerprint
 
-PREPARE_VERSION = 1
-ROWS_VERSION = 1
+PREPARE_VERSION = 2
+ROWS_VERSION = 2
 _COUNTED = ("discarded", "tasks", "classes", "modes")
 
 
 def synth_phase(ctx: Context, built: Built, synth: LoadedStep, emit: LoadedStep) -> None:
     """Turn a dataset's documents into sequences; see the module."""
     identity = tokenizer_for(ctx.recipe.tokenizer, ctx.base_dir).identity
-    prepared = ctx.map(_prepare_tasks(ctx, built, (synth, emit), identity))
+    prepare_tasks = partial(_prepare_tasks, ctx, built, (synth, emit), identity)
+    prepared = within_context(ctx, prepare_tasks, emit.stage.context)
     files = [ref for r in prepared for ref in ctx.refs(r, "prepared")]
     params = params_to_data(synth.stage.synth_params(ctx.recipe.seed, emit.stage.cost()))
     plan = ctx.map([_plan_task(ctx, built, synth, files, (params, identity))])[0]
@@ -64,7 +66,7 @@ def _facts(emit: LoadedStep, identity: TokenizerIdentity, plan: Receipt, made: S
         "tokenizer": asdict(identity),
         "image_cost": asdict(emit.stage.cost()),
         "packing": {"rows": rows, "padding_frac": padding, "cut_docs": 0, "needless_cuts": 0, "buckets": buckets},
-        "synth": {**told, "skipped": plan.facts["skipped"]},
+        "synth": {**told, "unasked": sum(r.facts["unasked"] for r in made), "skipped": plan.facts["skipped"]},
         "n_tokens": n_tokens,
     }
 
@@ -77,13 +79,13 @@ def _sum(parts: Any) -> dict[str, int]:
 
 
 def _prepare_tasks(
-    ctx: Context, built: Built, steps: tuple[LoadedStep, LoadedStep], identity: TokenizerIdentity
+    ctx: Context, built: Built, steps: tuple[LoadedStep, LoadedStep], identity: TokenizerIdentity, limit: int
 ) -> list[Task]:
     synth, emit = steps
     shared: dict[str, Any] = {
         "holdout": asdict(ctx.recipe.holdout) if ctx.recipe.holdout else None,
         "image_cost": asdict(emit.stage.cost()),
-        "context": emit.stage.context,
+        "medium_limit": limit,
     }
     what = {**shared, "version": PREPARE_VERSION, "tokenizer": identity.fingerprint}
     local = {**shared, "tokenizer": ctx.recipe.tokenizer, "base_dir": ctx.base_dir}

@@ -1,8 +1,9 @@
 """Task `synth_prepare`: one shard of documents -> those that sequences can be made of, cut into atoms.
 
 Payload: `shard` (path), `tokenizer` (spec), `base_dir`, `holdout` (null, or `frac` and `seed`), `image_cost`,
-`context`. Leaves `prepared` (Arrow IPC of `synth.stored.PREPARED`, mapped by who builds sequences) and `refused` (`row`
-in the shard, `reason`); documents that are held out are in neither. Facts: `documents` and `tokens` of `prepared`.
+`medium_limit` (tokens). Leaves `prepared` (Arrow IPC of `synth.stored.PREPARED`, mapped by who builds sequences) and
+`refused` (`row` in the shard, `reason`); documents that are held out are in neither. Facts: `documents` and `tokens` of
+`prepared`, `longest_medium` (tokens).
 """
 
 from collections.abc import Mapping
@@ -60,13 +61,15 @@ class _Prepare:
         self._tokenizer = tokenizer
         self._cost = ImageCost(**payload["image_cost"])
         self.refused: list[tuple[int, str]] = []
-        self.documents = self.tokens = 0
+        self.documents = self.tokens = self.longest_medium = 0
 
     def prepare(self, batch: pa.RecordBatch, numbers: Ints) -> pa.RecordBatch:
         """Rows of PREPARED of a batch of the shard, whose rows have these numbers."""
         stay = np.flatnonzero(~held_rows(batch, self._payload["holdout"]))
         batch, numbers = batch.take(pa.array(stay)), numbers[stay]
-        places = media_places(batch, MediaRules(self._cost, self._payload["context"]))
+        places = media_places(batch, MediaRules(self._cost, self._payload["medium_limit"]))
+        found = (place.tokens for of_row in places.of_row.values() for place in of_row if place is not None)
+        self.longest_medium = max(self.longest_medium, *found, 0)
         self.refused += [(int(numbers[row]), v.reason) for row, v in sorted(places.verdicts.items())]
         rows = [row for row in range(batch.num_rows) if row not in places.verdicts]
         found = _sources(batch, places)
@@ -90,4 +93,5 @@ def run(task: Task, store: ObjectStore) -> Receipt:
         told = [[row for row, _ in state.refused], [reason for _, reason in state.refused]]
         columns = [pa.array(values, field.type) for values, field in zip(told, REFUSED, strict=True)]
         write_one(writer, "refused", REFUSED, [pa.RecordBatch.from_arrays(columns, schema=REFUSED)])
-        return writer.commit({"documents": state.documents, "tokens": state.tokens, **facts_of_effects()})
+        counts = {name: getattr(state, name) for name in ("documents", "tokens", "longest_medium")}
+        return writer.commit({**counts, **facts_of_effects()})

@@ -4,8 +4,9 @@ Payload: `plan` (path), `part`, `prepared` (paths, in the plan's order), `params
 `identity` (of the tokenizer, as data), `stage`, `image_cost`, and where it is not none `compression`. Leaves `rows`
 (Arrow IPC of packed_schema), `row_indexes`, `placed` (`file`, `row`, `made`: each document that stands in a row, once,
 and those that were to stand in discarded ones, not made), and the media that rows show (`media_spill`); facts: `rows`,
-`n_tokens`, `discarded` (reason -> sequences), `tasks` (family -> number), `classes`, `modes` (mode -> rows),
-`media_tokens`, `bucket` (`documents`, `tokens`, `image_tokens`, as manifests count them).
+`n_tokens`, `unasked` (questions left out, of which a window knows too much), `discarded` (reason -> sequences), `tasks`
+(family -> number), `classes`, `modes` (mode -> rows), `media_tokens`, `bucket` (`documents`, `tokens`, `image_tokens`,
+as manifests count them).
 """
 
 import json
@@ -46,6 +47,7 @@ class _Counts:
 
     rows: int = 0
     n_tokens: int = 0
+    unasked: int = 0
     discarded: Counter[str] = field(default_factory=Counter[str])
     tasks: Counter[str] = field(default_factory=Counter[str])
     classes: Counter[str] = field(default_factory=Counter[str])
@@ -115,6 +117,7 @@ def run(task: Task, store: ObjectStore) -> Receipt:
                 drawn |= {place: drawn.get(place, False) for place in places}
                 continue
             made = built.row
+            counts.unasked += built.unasked
             for shown in built.media.values():
                 media.add(MediaPlace(shown.medium, 0, memoryview(shown.data)))
             ids = {d["id"] for d in made.column("docs")[0].as_py()}
